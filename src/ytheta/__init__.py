@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ytheta.reproduction.reproduce import Reproduction as Reproduction
     from ytheta.reproduction.reproduce import reproduce as reproduce
     from ytheta.robot.frame import Frame as Frame
+    from ytheta.robot.friction_curve import compute_friction as compute_friction
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
     from ytheta.robot.loops.closure import Closure as Closure
@@ -120,6 +121,7 @@ _MODULES = {
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
+    "compute_friction": "ytheta.robot.friction_curve",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references.fourier",
     "derive_link_regressor": "ytheta.dynamics.formulations.derivation",

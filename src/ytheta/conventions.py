@@ -3,7 +3,8 @@
 Units       SI and radians.
 Inertia     ten parameters per link, in the link frame and in the order of Pinocchio: mass, first moments, inertia about
             the *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
-Joints      rotor inertia reflected to the joint, viscous friction, Coulomb friction, constant offset.
+Joints      rotor inertia reflected to the joint, viscous friction, Coulomb friction, constant offset; then, only if the
+            drive has these laws, friction that grows with the root of the speed, and load-dependent friction.
 Forces      one factor k for each declared force, such as a spring or a counterbalance.
 Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Input and output are matched by name, never by position.
 """
@@ -11,7 +12,9 @@ Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Input and output are m
 from __future__ import annotations
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-JOINT_PARAMETERS = ("Ia", "fv", "fc", "fo")
+JOINT_PARAMETERS = ("Ia", "fv", "fc", "fo")  # of every drive
+OPTIONAL_JOINT_PARAMETERS = ("fs", "fl")  # of drives whose ``root`` or ``load`` is not None; they follow fo
+ALL_JOINT_PARAMETERS = (*JOINT_PARAMETERS, *OPTIONAL_JOINT_PARAMETERS)
 FORCE_PARAMETER = "k"
 
 # Rows and columns of the inertia tensor in the order of LINK_PARAMETERS[4:].

@@ -28,7 +28,9 @@ Method = Annotated[
 RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Include the rotor inertia of every joint.")]
 Friction = Annotated[
     str,
-    typer.Option(metavar="KINDS", help="Include friction: viscous, coulomb, offset, separated by commas; or none."),
+    typer.Option(
+        metavar="KINDS", help="Include friction: viscous, coulomb, offset, root, load, separated by commas; or none."
+    ),
 ]
 Parameters = Annotated[
     str | None,

@@ -73,7 +73,7 @@ Learn = Annotated[
 ]
 Friction = Annotated[
     str | None,
-    typer.Option(metavar="KINDS", help="Also adapt this friction of all joints: viscous, coulomb, offset."),
+    typer.Option(metavar="KINDS", help="Also adapt this friction of all joints: viscous, coulomb, offset, root, load."),
 ]
 InitialError = Annotated[
     float | None,

@@ -33,7 +33,8 @@ class ControllerSettings:
     adaptation     the adaptation law: ``"gradient"``, ``"natural"`` or ``"composite"``
     feedback       the feedback law of walker: ``"inertial"`` (that of the paper), ``"pd"`` or ``"pid"``
     learn          the parameters to adapt, as names or patterns such as ``"link3.*"``; empty for the base parameters
-    friction       kinds of friction of all joints that are adapted, too: ``"viscous"``, ``"coulomb"``, ``"offset"``
+    friction       kinds of friction of all joints that are adapted, too: ``"viscous"``, ``"coulomb"``, ``"offset"``,
+                   and ``"root"``, ``"load"`` if the drives have these laws
     leakage        rate in 1/s at which estimates return to the values of the description; None for no leakage
     dead_zone      adaptation stops if the error is smaller than this width, in rad/s or m/s; None for no dead zone
     torque_limits  True for the torque limits of the description, False for none, or limits of your own in Nm or N:

@@ -101,7 +101,9 @@ def make_symbols(
     inputs.append((Input("x", states), x))
     if factors:
         inputs.append((Input("factors", len(factors)), factor_symbols))
-    model = SymbolicModel(loops, unknowns.fill(scalars(x[:size])))
+    # Load-dependent friction is computed with the torque of the description, so that tau is linear in the estimate.
+    described = unknowns.fill(unknowns.nominal)
+    model = SymbolicModel(loops, unknowns.fill(scalars(x[:size])), transmission_theta=described)
     return inputs, Symbols(
         unknowns,
         model,

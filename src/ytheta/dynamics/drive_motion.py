@@ -16,10 +16,16 @@ then linear in V and Vd, like M vd + C v. Coulomb friction opposes the real moti
 The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, the
 factor is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root
 and division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
+
+Friction that grows with the root of the speed has this factor too, times sqrt(|qd|): like Coulomb friction, it is not
+linear in the velocity and uses the *real* velocity. If the drive has a ``friction_speed``, the velocities of viscous
+friction and of the square root are clipped to it. Load-dependent friction needs a torque, see ``symbolic_model``.
+``robot.friction_curve`` computes the same laws in NumPy.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +35,7 @@ from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.dynamics.loops.constraint import Constraint, column, compute_joint_positions
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import array, dot, zeros
+from ytheta.robot.parts import Drive
 from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
 
 
@@ -45,16 +52,32 @@ class DriveMotion:
     velocity: AnyPerDrive
     reference_velocity: AnyPerDrive
     acceleration: AnyPerDrive
-    coulomb_speeds: tuple[float, ...]
+    drives: tuple[Drive, ...]
 
     @property
     def parameter_factors(self) -> Shaped[np.ndarray, "drives 4"]:
         """The factors of Ia, fv, fc, fo in the torque of each drive: acceleration, velocity, sign of velocity, 1."""
         factors = zeros(len(self.velocity), len(JOINT_PARAMETERS))
-        factors[:, 0], factors[:, 1], factors[:, 3] = self.acceleration, self.reference_velocity, 1
-        for k, (velocity, speed) in enumerate(zip(self.velocity, self.coulomb_speeds, strict=True)):
-            factors[k, 2] = compute_sign(velocity, speed)
+        factors[:, 0], factors[:, 3] = self.acceleration, 1
+        factors[:, 1], factors[:, 2] = self.clip_velocities(self.reference_velocity), self.directions
         return factors
+
+    @property
+    def directions(self) -> AnyPerDrive:
+        """The sign of the velocity of each drive, smoothed as its Coulomb friction."""
+        pairs = zip(self.velocity, self.drives, strict=True)
+        return array([compute_sign(velocity, drive.coulomb_speed) for velocity, drive in pairs])
+
+    @property
+    def root_factors(self) -> AnyPerDrive:
+        """The factor of fs in the torque of each drive; 0 for drives without this law."""
+        rows = zip(self.directions, self.clip_velocities(self.velocity), self.drives, strict=True)
+        return array([0 if d.root is None else compute_root(sign, velocity) for sign, velocity, d in rows])
+
+    def clip_velocities(self, velocity: AnyPerDrive) -> AnyPerDrive:
+        """Return these velocities of the drives, clipped to the speeds up to which their friction was measured."""
+        pairs = zip(velocity, self.drives, strict=True)
+        return array([clip_velocity(entry, drive.max_curve_speed) for entry, drive in pairs])
 
 
 def compute_drive_motion(
@@ -81,7 +104,7 @@ def compute_drive_motion(
         velocity=velocity,
         reference_velocity=velocity if V is None else np.concatenate([v, dot(cuts, y), dot(motors, y)]),
         acceleration=np.concatenate([vd, cut_acceleration, dot(motors, xdd)]),
-        coulomb_speeds=tuple(drive.coulomb_speed for _, drive in constraint.robot.drives),
+        drives=tuple(drive for _, drive in constraint.robot.drives),
     )
 
 
@@ -92,6 +115,24 @@ def compute_sign(velocity: Any, speed: float) -> Any:
     if type(velocity) is int:  # zero by structure: a drive at rest
         return velocity
     return velocity / casadi.sqrt(velocity * velocity + speed * speed) if speed else casadi.sign(velocity)
+
+
+def clip_velocity(velocity: Any, max_speed: float) -> Any:
+    """The velocity, at most ``max_speed`` in size."""
+    import casadi
+
+    if type(velocity) is int or math.isinf(max_speed):
+        return velocity
+    return casadi.fmin(casadi.fmax(velocity, -max_speed), max_speed)
+
+
+def compute_root(sign: Any, velocity: Any) -> Any:
+    """The root of the size of a velocity, times the sign of the motion."""
+    import casadi
+
+    if type(velocity) is int:
+        return velocity
+    return sign * casadi.sqrt(casadi.fabs(velocity))
 
 
 def _compute_cut_bias(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:

@@ -7,9 +7,8 @@ Without loops, all coordinates are actuated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,17 +16,24 @@ from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
-from ytheta.dynamics.forward_dynamics import check_inertia, compute_from_regressor, solve_accelerations
+from ytheta.dynamics.forward_dynamics import (
+    check_inertia,
+    check_load_friction,
+    compute_from_regressor,
+    remove_load_friction,
+    solve_accelerations,
+)
 from ytheta.dynamics.full_regressor import full_regressor
 from ytheta.dynamics.graph_inputs import GraphInputs, check_axes, declare_inputs
 from ytheta.dynamics.graph_reuse import reuse_traced_graph
 from ytheta.dynamics.links import rigid_body
 from ytheta.dynamics.links.frame_jacobian import compute_frame_jacobian, find_frame
-from ytheta.dynamics.mechanism import PER_DRIVE
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
+from ytheta.shapes import AnyPerActuated
 
 
 @reuse_traced_graph
@@ -51,10 +57,11 @@ def regressor_graph(
 def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → W such that W theta is the momentum M qd, and Y = dW/dt + Yhat: lu1993 (30), (47)."""
     inputs = declare_inputs(robot, "qd")
-    _check_lagrangian(robot)
+    _check_lagrangian(robot, parameters)
     W = _extend_columns(inputs, lagrange.momentum(inputs.loops.mechanism, inputs.motion.joints))
-    for start, row, velocity, _ in _iterate_drive_columns(inputs):
-        W[:, start : start + 1] = dot(row[:, None], array([[velocity]]))
+    motion = inputs.motion
+    for place, row, velocity in zip(inputs.model.drive_slices, motion.drive_jacobian, motion.velocity, strict=True):
+        W[:, place.start : place.start + 1] = dot(row[:, None], array([[velocity]]))
     return inputs.trace_output("momentum regressor", W[:, _find_columns(robot, parameters)])
 
 
@@ -62,10 +69,16 @@ def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None =
 def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → Yhat = Y - dW/dt, the remainder of lu1993 (47), with friction and declared forces."""
     inputs = declare_inputs(robot, "qd")
-    _check_lagrangian(robot)
+    _check_lagrangian(robot, parameters)
     Yhat = _extend_columns(inputs, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
-    for start, row, _, factors in _iterate_drive_columns(inputs):
-        Yhat[:, start + 1 : start + PER_DRIVE] = dot(row[:, None], factors[None, 1:])
+    m = inputs.motion
+    columns = zip(
+        inputs.model.drive_slices, m.drive_jacobian, m.parameter_factors, m.root_factors, m.drives, strict=True
+    )
+    for place, row, factors, root, drive in columns:
+        friction = array([*factors[1:], root] if drive.root is not None else [*factors[1:]])
+        start = place.start + 1
+        Yhat[:, start : start + len(friction)] = dot(row[:, None], friction[None])
     Yhat[:, len(inputs.model.theta) - len(inputs.model.force_theta) :] = inputs.model.force_columns
     return inputs.trace_output("remainder", Yhat[:, _find_columns(robot, parameters)])
 
@@ -100,15 +113,16 @@ def inverse_dynamics_graph(
     """
     recursion = choose_recursion(robot, formulation, theta_input=theta_input)
     inputs = declare_inputs(robot, "qd", "qdd", wrench_at=wrench_at, wrench_axes=wrench_axes, theta_input=theta_input)
-    tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), recursion=recursion)
-    return inputs.trace_output("inverse dynamics", tau - inputs.wrench_torque)
+    qd, qdd, wrench_torque = inputs.vector("qd"), inputs.vector("qdd"), inputs.wrench_torque
+    tau = inputs.model.torque(qd, qdd, recursion=recursion, wrench_torque=wrench_torque)
+    return inputs.trace_output("inverse dynamics", tau - wrench_torque)
 
 
 @reuse_traced_graph
 def bias_graph(robot: Robot, *, wrench_at: str | Sequence[str] = (), wrench_axes: str = "frame") -> Graph:
     """(q, qd) → the torque at zero acceleration, with friction and declared forces; wrenches as in inverse dynamics."""
     inputs = declare_inputs(robot, "qd", wrench_at=wrench_at, wrench_axes=wrench_axes)
-    return inputs.trace_output("bias", _compute_bias(inputs))
+    return inputs.trace_output("bias", _compute_bias(inputs, inputs.model))
 
 
 @reuse_traced_graph
@@ -197,12 +211,14 @@ def forward_dynamics_graph(
         theta_shared=False,
     )
     check_inertia(inputs)
+    check_load_friction(robot.parameter_names, robot.numeric.theta)
     if _uses_regressor(method, formulation):
         M, bias = compute_from_regressor(inputs, regressor_graph(robot, formulation=formulation))
         bias = bias - inputs.wrench_torque
     else:
-        M, bias = inputs.model.mass_matrix, _compute_bias(inputs)
-    return inputs.trace_output("forward dynamics", solve_accelerations(inputs, M, inputs.vector("tau") - bias))
+        M, bias = inputs.model.mass_matrix, _compute_bias(inputs, inputs.model.without_load_friction)
+    tau = remove_load_friction(inputs, inputs.vector("tau"))
+    return inputs.trace_output("forward dynamics", solve_accelerations(inputs, M, tau - bias))
 
 
 def _uses_regressor(method: str, formulation: str) -> bool:
@@ -225,11 +241,17 @@ def cut_motion_graph(robot: Robot) -> Graph:
     return inputs.trace_output("cut joints", np.stack(motion, axis=1))
 
 
-def _check_lagrangian(robot: Robot) -> None:
-    """Raise InputError if the Lagrangian formulation does not accept the robot."""
+def _check_lagrangian(robot: Robot, parameters: Sequence[str] | None) -> None:
+    """Raise InputError if the Lagrangian formulation does not accept the robot or one of the parameters."""
     reason = lagrange.explain_refusal(robot)
     if reason is not None:
         raise InputError(f"Y = dW/dt + Yhat comes from the Lagrangian of a tree: {reason} for Y itself")
+    for name in robot.parameter_names if parameters is None else parameters:
+        if name.endswith(".fl"):
+            raise InputError(
+                f"{name!r} is load-dependent friction, which depends on accelerations and therefore has no column in "
+                "Yhat; use the differential form, or leave this parameter out"
+            )
 
 
 def _extend_columns(inputs: GraphInputs, links: np.ndarray) -> np.ndarray:
@@ -238,19 +260,12 @@ def _extend_columns(inputs: GraphInputs, links: np.ndarray) -> np.ndarray:
     return np.concatenate([rows, zeros(len(rows), len(inputs.model.theta) - rows.shape[1])], axis=1)
 
 
-def _iterate_drive_columns(inputs: GraphInputs) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
-    """Yield for each drive: index of its first column, row of the drive Jacobian, velocity, parameter factors."""
-    start = len(inputs.model.link_theta)
-    for k, factors in enumerate(inputs.motion.parameter_factors):
-        yield start + PER_DRIVE * k, inputs.motion.drive_jacobian[k], inputs.motion.velocity[k], factors
-
-
-def _compute_bias(inputs: GraphInputs) -> np.ndarray:
+def _compute_bias(inputs: GraphInputs, model: SymbolicModel) -> AnyPerActuated:
     """The torque at zero acceleration, in minimal parameters if possible."""
     theta_input = any(entry.name == "theta" for entry, _ in inputs.symbols)
     recursion = choose_recursion(inputs.loops.robot, theta_input=theta_input)
-    tau = inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), recursion=recursion)
-    return tau - inputs.wrench_torque
+    qd, qdd, wrench_torque = inputs.vector("qd"), zeros(len(inputs.loops.actuated)), inputs.wrench_torque
+    return model.torque(qd, qdd, recursion=recursion, wrench_torque=wrench_torque) - wrench_torque
 
 
 def _find_columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:

@@ -6,10 +6,13 @@ Reference     [lu1993] (1), (12); [fernandez2000] (28), (30); [walker1988] sec. 
 Accepts       every robot; with loops, M, C, g and Y depend on all coordinates x, at which the loops must be closed
 Notation      code       meaning                                                            shape
               q          actuated coordinates                                               actuated
+              r          torque that each drive transmits: all but friction and offset      drives
+              d          sign of the velocity of each drive, smoothed or not                drives
               theta      standard parameters in the order of Y, numbers or symbols          params
 Differs from  the papers in: the regressor is not formed. A recursion computes tau, and reverse automatic
               differentiation of tau gives Yᵀ w, so that the number of operations grows linearly with the number of
-              joints instead of quadratically.
+              joints instead of quadratically. Load-dependent friction fl d |r| is not linear in theta, since r depends
+              on the inertial parameters; ``transmission_theta`` says with which parameters r is computed.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ytheta.conventions import parameter_name
 from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations import minimal_newton_euler
@@ -31,9 +35,10 @@ from ytheta.dynamics.links import composite_body, rigid_body
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
 from ytheta.dynamics.motion import Motion, scalars
-from ytheta.dynamics.vectors import array, dot, inner, zeros
+from ytheta.dynamics.vectors import array, dot, inner, multiply_entries, zeros
 from ytheta.robot.frame import cos_sin
-from ytheta.shapes import AnyPerActuated, AnyPerJoint, AnyPerUnknown, Shaped
+from ytheta.robot.parameters import find_drive_slices
+from ytheta.shapes import AnyPerActuated, AnyPerDrive, AnyPerJoint, AnyPerUnknown, Shaped
 
 if TYPE_CHECKING:
     import casadi
@@ -41,10 +46,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SymbolicModel:
-    """A robot with symbols for its coordinates and numbers or symbols for its parameters."""
+    """A robot with symbols for its coordinates and numbers or symbols for its parameters.
+
+    Load-dependent friction depends on the torque that a drive transmits. This torque is computed with the standard
+    parameters ``transmission_theta``; None means with ``theta``. If ``transmission_theta`` consists of numbers, tau is
+    linear in theta, as control laws with unknown parameters need it.
+    """
 
     loops: Constraint
     theta: Shaped[np.ndarray, "params"]
+    transmission_theta: Shaped[np.ndarray, "params"] | None = None
 
     @property
     def q(self) -> AnyPerActuated:
@@ -57,7 +68,29 @@ class SymbolicModel:
     @property
     def drive_theta(self) -> Shaped[np.ndarray, "drives 4"]:
         """Ia, fv, fc and fo of every drive."""
-        return self.theta[len(self.link_theta) : len(self.theta) - len(self.force_theta)].reshape(-1, PER_DRIVE)
+        places = [range(part.start, part.start + PER_DRIVE) for part in self.drive_slices]
+        return self.theta[np.array(places, dtype=int).reshape(-1, PER_DRIVE)]
+
+    @property
+    def root_theta(self) -> AnyPerDrive:
+        """fs of every drive; 0 for drives without this law."""
+        return self._find_optional("fs")
+
+    @property
+    def load_theta(self) -> AnyPerDrive:
+        """fl of every drive; 0 for drives without this law."""
+        return self._find_optional("fl")
+
+    @property
+    def has_load_friction(self) -> bool:
+        return any(drive.load is not None for _, drive in self.loops.robot.drives)
+
+    @property
+    def without_load_friction(self) -> SymbolicModel:
+        """This model with fl = 0 in all drives, whose torque is linear in theta."""
+        theta = self.theta.copy()
+        theta[[name.endswith(".fl") for name in self.loops.robot.parameter_names]] = 0
+        return replace(self, theta=theta)
 
     @property
     def force_theta(self) -> Shaped[np.ndarray, "forces"]:
@@ -70,12 +103,14 @@ class SymbolicModel:
         v: AnyPerActuated | None = None,
         *,
         recursion: str = "newton_euler",
+        wrench_torque: AnyPerActuated | None = None,
     ) -> AnyPerActuated:
         """M vd + C v + g, plus friction and declared forces. Without v, the reference velocity is qd.
 
-        Viscous friction depends on v, Coulomb friction on qd. The torque of the links comes from ``recursion``, a name
-        of ``registry.RECURSIONS``. All but newton_euler use the robot's parameter values instead of ``theta`` and need
-        v = qd.
+        Viscous friction depends on v, Coulomb and root friction on qd. The torque of the links comes from
+        ``recursion``, a name of ``registry.RECURSIONS``. All but newton_euler use the robot's parameter values instead
+        of ``theta`` and need v = qd. ``wrench_torque`` has the effect of the external wrenches; it is not part of the
+        result, but drives transmit it too, so that load-dependent friction needs it.
         """
         m = compute_drive_motion(self.loops, qd, vd, v)
         links = self._compute_link_torque(m.joints, recursion)
@@ -83,8 +118,44 @@ class SymbolicModel:
         for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
             drives[k] = inner(theta, factors)
         drives[: len(links)] = drives[: len(links)] + links
-        drives = drives + dot(compute_force_shapes(self.loops, m.joints.q), self.force_theta)
+        shapes = compute_force_shapes(self.loops, m.joints.q)
+        drives = drives + dot(shapes, self.force_theta) + multiply_entries(self.root_theta, m.root_factors)
+        if self.has_load_friction:
+            if self.transmission_theta is not None:
+                links = inverse_dynamics(
+                    self.loops.mechanism, m.joints, replace(self, theta=self.transmission_theta).link_theta
+                )
+            r = self.compute_transmitted_torque(m, links, shapes, wrench_torque)
+            drives = drives + multiply_entries(self.load_theta, compute_load_factors(m, r))
         return dot(m.drive_jacobian.T, drives)
+
+    def compute_friction(self, m: DriveMotion) -> AnyPerDrive:
+        """Return friction and offset of every drive, without load-dependent friction."""
+        rows = zip(self.drive_theta, m.parameter_factors, strict=True)
+        friction = array([inner(theta[1:], factors[1:]) for theta, factors in rows])
+        return friction + multiply_entries(self.root_theta, m.root_factors)
+
+    def compute_transmitted_torque(
+        self,
+        m: DriveMotion,
+        links: AnyPerJoint,
+        shapes: Shaped[np.ndarray, "drives forces"],
+        wrench_torque: AnyPerActuated | None = None,
+    ) -> AnyPerDrive:
+        """Return r of every drive from the torques of the links; the robot has no loops, couplings and motors."""
+        own = self if self.transmission_theta is None else replace(self, theta=self.transmission_theta)
+        r = links + multiply_entries(own.drive_theta[:, 0], m.acceleration) + dot(shapes, own.force_theta)
+        return r if wrench_torque is None else r - dot(m.drive_jacobian, wrench_torque)
+
+    @property
+    def drive_slices(self) -> tuple[slice, ...]:
+        """The places of the parameters of each drive in theta."""
+        return find_drive_slices(self.loops.robot)
+
+    def _find_optional(self, symbol: str) -> AnyPerDrive:
+        """Return the parameter with this symbol of every drive; 0 for drives that do not have it."""
+        places = dict(zip(self.loops.robot.parameter_names, self.theta, strict=True))
+        return array([places.get(parameter_name(name, symbol), 0) for name in self.loops.robot.moving])
 
     def _compute_link_torque(self, motion: Motion, recursion: str) -> AnyPerJoint:
         if recursion == "newton_euler":
@@ -117,6 +188,14 @@ class SymbolicModel:
     def _at_rest(self) -> DriveMotion:
         zero = zeros(len(self.loops.actuated))
         return compute_drive_motion(self.loops, zero, zero)
+
+
+def compute_load_factors(m: DriveMotion, r: AnyPerDrive) -> AnyPerDrive:
+    """The factors of fl in the torque of each drive, d |r|, for the transmitted torques r."""
+    import casadi
+
+    sizes = array([entry if type(entry) is int and entry >= 0 else casadi.fabs(entry) for entry in r])
+    return multiply_entries(m.directions, sizes)
 
 
 def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated) -> AnyPerUnknown:

@@ -79,6 +79,11 @@ def scale(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> S
     return dot(vector[:, None], factor)
 
 
+def multiply_entries(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    """The products of the entries of two vectors, skipping structural zeros and ones."""
+    return array([sum_products(pair) for pair in zip(a, b, strict=True)])
+
+
 def halve(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
     """Half of every entry, skipping structural zeros."""
     result = zeros(*values.shape)

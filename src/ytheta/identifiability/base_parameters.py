@@ -264,7 +264,7 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     """Return the properties of a robot that base parameters depend on: all but inertias and drive parameters."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
-    drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
+    drives = tuple((name, drive.coulomb_speed, drive.max_curve_speed) for name, drive in robot.drives)
     motors = tuple((motor.name, motor.turns_with) for motor in robot.motors)
     symbols = (robot.lengths, robot.angles)
     others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, symbols)

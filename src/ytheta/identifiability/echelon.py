@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS, FORCE_PARAMETER, LINK_PARAMETERS, parameter_name
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -32,7 +32,7 @@ def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
     names = [parameter_name(joint.child, p) for joint in joints for p in _order_parameters(joint)]
     links = len(names)
     others = robot.parameter_names[links:]
-    for parameter in (*JOINT_PARAMETERS, FORCE_PARAMETER):
+    for parameter in (*ALL_JOINT_PARAMETERS, FORCE_PARAMETER):
         names += [name for name in others if name.rpartition(".")[2] == parameter]
     selected_names = set(selected)
     return [index[name] for name in names if name in selected_names]

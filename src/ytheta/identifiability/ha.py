@@ -149,15 +149,22 @@ def regroup_lagrangian(
     """Return the regrouped Lagrangian: parameters that can be identified although lengths and angles are unknown.
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
-    ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset"). ``lengths`` and ``angles``:
-    names of the unknown ones. By default, all symbolic lengths and angles count as unknown, even if they have values;
-    if only one of the two is given, those of the other kind that have no value.
+    ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset", and "root" for the joints that have
+    it; not "load"). ``lengths`` and ``angles``: names of the unknown ones. By default, all symbolic lengths and angles
+    count as unknown, even if they have values; if only one of the two is given, those of the other kind that have no
+    value.
     """
     check_is_robot(robot)
     kinds = check_friction(friction)
     reason = explain_refused_regrouping(robot)
     if reason is not None:
         raise InputError(reason)
+    loaded = [name for name, drive in robot.drives if drive.load is not None]
+    if loaded or "load" in kinds:
+        raise InputError(
+            f"{', '.join(map(repr, loaded)) or 'friction'} is load-dependent, and the torque on which it depends needs "
+            "the geometry and the inertias, which a regrouped Lagrangian does not use; remove 'load'"
+        )
     for name in zero:
         if name not in robot.parameter_names:
             raise UnknownNameError(

@@ -13,6 +13,10 @@ Differs from  the paper in:
               - Units. They are the robot's size, 1 kg and G, so that a singular value measures the effect of a
                 parameter independently of the sample. The unit of a declared force is chosen such that its largest
                 torque is one unit of torque.
+              - Friction. The column of load-dependent friction (fl) is not a function of motion alone: it depends on
+                the inertias, and is proportional to the size of a torque, of which no other column is a multiple. Each
+                fl is therefore a base parameter by itself, and does not take part in the factorization. Friction is
+                not bounded at ``friction_speed``, above which fv, fc and fs would have proportional columns.
               - Order. Independent columns are searched in a fixed order, so a robot has the same basis in every run.
 """
 
@@ -73,6 +77,28 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
 
 def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:
     """Compute the basis of the named parameters, without the cache."""
+    described = robot
+    robot = robot.with_drives(lambda _, drive: replace(drive, load=None, friction_speed=0.0))
+    basis = _factorize(robot, [name for name in names if not name.endswith(".fl")])
+    return _add_load_friction(basis, described, names)
+
+
+def _add_load_friction(basis: Basis, robot: Robot, names: Sequence[str]) -> Basis:
+    """Return the basis with each fl among the names as a base parameter of its own."""
+    place = {name: k for k, name in enumerate(robot.parameter_names)}
+    independent = sorted([*basis.independent, *(name for name in names if name.endswith(".fl"))], key=place.__getitem__)
+    K = np.zeros((len(independent), len(place)))
+    rows = [k for k, name in enumerate(independent) if not name.endswith(".fl")]
+    columns = [k for name, k in place.items() if not name.endswith(".fl")]
+    K[np.ix_(rows, columns)] = basis.K
+    for row, name in enumerate(independent):
+        if name.endswith(".fl"):
+            K[row, place[name]] = 1.0
+    return Basis(tuple(independent), K, basis.gap)
+
+
+def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
+    """Compute the basis of the named parameters of a robot without load-dependent friction."""
     units = _choose_units(robot)
     poses = _sample_poses(robot, units.length)
     velocities = any(is_dissipative(name) for name in names)
@@ -128,8 +154,11 @@ def _choose_units(robot: Robot) -> _Units:
     for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
         a = motor_levers.get(owner, 1.0 if owner in sliding else L)
-        # fc and fo are torques, fv is a torque divided by a rate; _add_force_units replaces the unit of forces.
-        drive = {"Ia": a**2, "fv": a**2 * np.sqrt(G / L), "fc": a * G, "fo": a * G, FORCE_PARAMETER: 1.0}
+        # fc and fo are torques, fv is a torque divided by a rate, fs a torque divided by the root of a rate;
+        # _add_force_units replaces the unit of forces.
+        rate = np.sqrt(G * L) / a
+        drive = {"Ia": a**2, "fv": a**2 * np.sqrt(G / L), "fc": a * G, "fo": a * G, "fs": a * G / np.sqrt(rate)}
+        drive[FORCE_PARAMETER] = 1.0
         sizes[k] = drive.get(parameter, sizes[k])
     return _Units(L, lever * G, np.sqrt(G * L) / lever, G / lever, sizes)
 

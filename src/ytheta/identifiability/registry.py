@@ -41,7 +41,8 @@ def base_parameters(
 
     ``method``: "lin" (closed form), "ha" (regrouping of the Lagrangian), "qr" (numerical rank; accepts every robot), or
     "auto". By default all link parameters and the magnitudes of declared forces are selected.
-    ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add the drive parameters.
+    ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset", "root", "load") add the drive parameters;
+    those of "root" and "load" exist only for drives with these laws.
     ``parameters``: names or patterns ("link_*", "joint_*.f?", "motor_4.Ia") of the standard parameters to select; they
     replace the default selection and cannot be combined with the two options above. Parameters that are not selected
     count as known.

@@ -20,6 +20,7 @@ Differs from  the paper in: trees; optional rotor inertia; the kinds of friction
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,7 +31,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.display import Displayed
-from ytheta.dynamics.drive_motion import compute_sign
+from ytheta.dynamics.drive_motion import clip_velocity, compute_root, compute_sign
 from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
@@ -140,18 +141,27 @@ class Regrouping(Displayed):
     def starts(self) -> tuple[int, ...]:
         """The first column of each joint's block in U; the last entry is p."""
         starts = [0]
-        for count in self.counts:
-            starts.append(starts[-1] + count + len(self.friction))
+        for count, kinds in zip(self.counts, self.joint_friction, strict=True):
+            starts.append(starts[-1] + count + len(kinds))
         return tuple(starts)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the model parameters, in the order of the columns of U."""
         names: list[str] = []
-        for joint, count in zip(self.robot.movable, self.counts, strict=True):
-            kinds = (*(f"X{k}" for k in range(1, count + 1)), *(FRICTION_PARAMETERS[kind] for kind in self.friction))
+        for joint, count, friction in zip(self.robot.movable, self.counts, self.joint_friction, strict=True):
+            kinds = (*(f"X{k}" for k in range(1, count + 1)), *(FRICTION_PARAMETERS[kind] for kind in friction))
             names += [parameter_name(joint.name, kind) for kind in kinds]
         return tuple(names)
+
+    @cached_property
+    def joint_friction(self) -> tuple[tuple[str, ...], ...]:
+        """The kinds of friction of every joint: ``friction``, without the laws that its drive does not have."""
+        names = set(self.robot.parameter_names)
+        return tuple(
+            tuple(kind for kind in self.friction if parameter_name(joint.name, FRICTION_PARAMETERS[kind]) in names)
+            for joint in self.robot.movable
+        )
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -176,10 +186,10 @@ class Regrouping(Displayed):
     def leading_terms(self) -> tuple[tuple[str, int], ...]:
         """The first standard parameter of every model parameter, and the power of length that multiplies it."""
         terms: list[tuple[str, int]] = []
-        for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
+        for joint, combinations, kinds in zip(self.robot.movable, self.combinations, self.joint_friction, strict=True):
             first = (combination.terms[0] for combination in combinations)
             terms += [(parameter, self._sum_length_powers(powers)) for parameter, powers, _ in first]
-            terms += [(parameter_name(joint.name, FRICTION_PARAMETERS[kind]), 0) for kind in self.friction]
+            terms += [(parameter_name(joint.name, FRICTION_PARAMETERS[kind]), 0) for kind in kinds]
         return tuple(terms)
 
     @cached_property
@@ -236,9 +246,9 @@ class Regrouping(Displayed):
     def function_texts(self) -> tuple[str, ...]:
         """F_ij of every model parameter as text, with six significant digits; empty for friction, which has none."""
         texts: list[str] = []
-        for functions in self.F:
+        for functions, kinds in zip(self.F, self.joint_friction, strict=True):
             texts += [format_expression(function, digits=6) for function in functions]
-            texts += ["" for _ in self.friction]
+            texts += ["" for _ in kinds]
         return tuple(texts)
 
     @cached_property
@@ -258,7 +268,11 @@ class Regrouping(Displayed):
         import sympy
 
         motion = sympy_motion(len(self.counts))
-        return self.evaluate_columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _to_sympy)
+        bounds = [_to_sympy_number(speed) for speed in self._max_curve_speeds]
+        rates = array([sympy.Min(sympy.Max(x, -s), s) for x, s in zip(motion.qd, bounds, strict=True)])
+        signs = array([sympy.sign(x) for x in motion.qd])
+        roots = array([sign * sympy.sqrt(sympy.Abs(rate)) for sign, rate in zip(signs, rates, strict=True)])
+        return self.evaluate_columns(form, motion, signs, _to_sympy, rates=rates, roots=roots)
 
     def make_graph(self, form: Form) -> Graph:
         """Return the graph (q, qd, qdd) → U, or (q, qd) → a part of it; see the module docstring."""
@@ -272,29 +286,45 @@ class Regrouping(Displayed):
         signs = array(
             [compute_sign(x, speeds[joint.name]) for x, joint in zip(motion.qd, self.robot.movable, strict=True)]
         )
+        rates = array([clip_velocity(x, s) for x, s in zip(motion.qd, self._max_curve_speeds, strict=True)])
+        roots = array([compute_root(sign, rate) for sign, rate in zip(signs, rates, strict=True)])
         output = zeros(size, self.p)
-        output[places] = self.evaluate_columns(form, motion, signs, float)
+        output[places] = self.evaluate_columns(form, motion, signs, float, rates=rates, roots=roots)
         inputs = [(Input("q", size), q), (Input("qd", size), qd)]
         if form == "differential":
             inputs.append((Input("qdd", size), qdd))
         return trace(f"{form} regrouping", inputs, output, made_from=f"regrouping of {self.robot.name}")
 
     def evaluate_columns(
-        self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float
+        self,
+        form: Form,
+        motion: Motion,
+        signs: Scalars,
+        number: Callable[[Any], Any] = float,
+        *,
+        rates: Scalars | None = None,
+        roots: Scalars | None = None,
     ) -> Columns:
         """Evaluate U or a part of it on the scalars of a motion; ``signs`` are the signs of qd.
 
-        Motion, signs and rows are in the order of ``robot.movable``.
+        ``rates`` are the velocities of viscous friction, by default qd. ``roots`` are the factors of root friction,
+        required if a joint has it. Motion, signs, rates, roots and rows are in the order of ``robot.movable``. Viscous
+        friction whose velocity is bounded has no integral in closed form and is in the integrand of (36).
         """
+        rates = motion.qd if rates is None else rates
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
             for i in range(j + 1):  # (23): zeros below the diagonal
                 entries = self._compute_entries(form, i, j, motion, number)
                 result[i, start : start + len(entries)] = array(entries)
-            viscous = {"boundary": motion.q[j], "integrand": 0, "momentum": 0}.get(form, motion.qd[j])
+            viscous = {"boundary": motion.q[j], "integrand": 0, "momentum": 0}.get(form, rates[j])
             constant = form in ("boundary", "momentum")
+            if math.isfinite(self._max_curve_speeds[j]):
+                viscous = 0 if constant else rates[j]
             factors = {"viscous": viscous, "coulomb": 0 if constant else signs[j], "offset": 0 if constant else 1}
-            for k, kind in enumerate(self.friction, start=start + self.counts[j]):
+            if roots is not None:
+                factors["root"] = 0 if constant else roots[j]
+            for k, kind in enumerate(self.joint_friction[j], start=start + self.counts[j]):
                 result[j, k] = factors[kind]
         return result
 
@@ -326,6 +356,12 @@ class Regrouping(Displayed):
         """The index in ``robot.actuated`` of each joint of ``robot.movable``."""
         return np.array([self.robot.actuated.index(joint.name) for joint in self.robot.movable])
 
+    @property
+    def _max_curve_speeds(self) -> list[float]:
+        """The speeds of the joints beyond which viscous and root friction are constant; infinite without a bound."""
+        drives = dict(self.robot.drives)
+        return [drives[joint.name].max_curve_speed for joint in self.robot.movable]
+
     def _sum_length_powers(self, powers: tuple[tuple[str, int], ...]) -> int:
         """Return the exponent of length of a product of unknown constants; cosines and sines have no unit."""
         return sum(power for name, power in powers if name in self.ring.lengths)
@@ -333,8 +369,8 @@ class Regrouping(Displayed):
     def _join(self, combinations: list[list[float]]) -> Float[np.ndarray, "p"]:
         """Return values of the combinations, each joint's followed by its friction in the description."""
         drives, values = dict(self.robot.drives), []
-        for joint, row in zip(self.robot.movable, combinations, strict=True):
-            values += [*row, *(getattr(drives[joint.name], kind) for kind in self.friction)]
+        for joint, row, kinds in zip(self.robot.movable, combinations, self.joint_friction, strict=True):
+            values += [*row, *(getattr(drives[joint.name], kind) for kind in kinds)]
         return np.array(values, dtype=float)
 
     def _make_rows(self, place: Mapping[str, int]) -> list[Shaped[np.ndarray, "params"]]:
@@ -342,15 +378,22 @@ class Regrouping(Displayed):
         import sympy
 
         rows: list[np.ndarray] = []
-        for joint, combinations in zip(self.robot.movable, self.X, strict=True):
+        for joint, combinations, kinds in zip(self.robot.movable, self.X, self.joint_friction, strict=True):
             for expression in combinations:
                 rows.append(zeros(len(place)))
                 for parameter in sorted(expression.free_symbols & {sympy.Symbol(name) for name in place}, key=str):
                     rows[-1][place[parameter.name]] = sympy.expand(expression).coeff(parameter)
-            for kind in self.friction:
+            for kind in kinds:
                 rows.append(zeros(len(place)))
                 rows[-1][place[parameter_name(joint.name, FRICTION_PARAMETERS[kind])]] = 1
         return rows
+
+
+def _to_sympy_number(value: float) -> Any:
+    """Convert a number that may be infinite to a SymPy number."""
+    import sympy
+
+    return sympy.oo if math.isinf(value) else sympy.Float(value)
 
 
 def _to_sympy(value: Any) -> Any:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
 
 NO_VALUE = "–"
 MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the value is near zero
 # Powers of ten are used for numbers below 10⁻⁴ with more decimals than this, and for numbers with more final zeros.
 MAX_DECIMALS, MAX_FINAL_ZEROS = 6, 6
 MIN_PLAIN_EXPONENT = -4
-REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m"}
-PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N"}
+REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m", "fs": "N m √(s/rad)", "fl": "1"}
+PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N", "fs": "N √(s/m)", "fl": "1"}
 
 
 def format_number(value: float, digits: int = 3) -> str:
@@ -75,7 +75,7 @@ def parameter_unit(parameter: str, sliding: frozenset[str], *, length_power: int
     ``sliding`` names the prismatic joints. ``length_power``: the power of a length that multiplies a link parameter.
     """
     owner, _, kind = parameter.rpartition(".")
-    if kind in JOINT_PARAMETERS:
+    if kind in ALL_JOINT_PARAMETERS:
         return (PRISMATIC_UNITS if owner in sliding else REVOLUTE_UNITS)[kind]
     if kind not in LINK_PARAMETERS:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from ytheta.arguments import check_kind
@@ -145,6 +145,25 @@ def _check_drive(drive: Drive, place: str) -> None:
         raise RobotError(
             f"{place}: its coulomb_speed is {drive.coulomb_speed:g}; give the speed within which Coulomb friction "
             "changes sign, between 1e-150 and 1e150, or 0 for the sign of the velocity"
+        )
+    if not 0.0 <= drive.friction_speed < math.inf:
+        raise RobotError(
+            f"{place}: its friction_speed is {drive.friction_speed:g}; give the largest speed at which friction was "
+            "measured, or 0 for no bound"
+        )
+
+
+def check_load_friction(robot: str, drives: Sequence[str], parts: Mapping[str, Sequence[object]]) -> None:
+    """Raise RobotError if a drive has load-dependent friction and the robot has parts (by kind) that do not allow it.
+
+    With such parts, the torque that a drive transmits depends on the torques of other drives.
+    """
+    kinds = [kind for kind, entries in parts.items() if entries]
+    if drives and kinds:
+        raise RobotError(
+            f"robot {robot!r}: {', '.join(map(repr, drives))} has load-dependent friction ('load'), but the robot has "
+            f"{' and '.join(kinds)}, with which the torque that a drive transmits is not determined by its joint "
+            "alone; remove 'load' from the drive"
         )
 
 

@@ -9,23 +9,31 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ytheta.arguments import check_words
-from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
+from ytheta.conventions import (
+    ALL_JOINT_PARAMETERS,
+    FORCE_PARAMETER,
+    JOINT_PARAMETERS,
+    LINK_PARAMETERS,
+    OPTIONAL_JOINT_PARAMETERS,
+    parameter_name,
+)
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
-FRICTION_PARAMETERS = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
+# The parameters of "root" and "load" exist only for drives that have these laws.
+FRICTION_PARAMETERS = {"viscous": "fv", "coulomb": "fc", "offset": "fo", "root": "fs", "load": "fl"}
 
 # Exponent of length in the unit of a parameter, such as 1 in kg m. Parameters not listed have exponent 2.
-LENGTH_EXPONENTS = {"m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
+LENGTH_EXPONENTS = {"fl": 0.0, "m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
 
 
 def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str] = ()) -> tuple[str, ...]:
     """Return all link and force parameters, and the joint parameters of the chosen kinds, in the order of theta."""
     included = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
-    left_out = set(JOINT_PARAMETERS) - included
+    left_out = set(ALL_JOINT_PARAMETERS) - included
     return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
 
 
@@ -62,8 +70,19 @@ def check_parameter_names(robot: Robot, names: Iterable[str]) -> None:
 
 
 def is_dissipative(name: str) -> bool:
-    """Whether this parameter is viscous or Coulomb friction."""
-    return name.endswith((".fv", ".fc"))
+    """Whether this parameter is friction that depends on the velocity: viscous, Coulomb, root or load-dependent."""
+    return name.endswith((".fv", ".fc", ".fs", ".fl"))
+
+
+def find_drive_slices(robot: Robot) -> tuple[slice, ...]:
+    """Return the places of each drive's parameters in theta, in the order of ``robot.moving``."""
+    counts = [len(drive.parameter_symbols) for _, drive in robot.drives]
+    start = len(robot.parameter_names) - len(robot.forces) - sum(counts)
+    slices: list[slice] = []
+    for count in counts:
+        slices.append(slice(start, start + count))
+        start = slices[-1].stop
+    return tuple(slices)
 
 
 def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
@@ -90,7 +109,10 @@ def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
     def change_drive(name: str, drive: Drive) -> Drive:
         inertia, viscous, coulomb, offset = (by_name.get(parameter_name(name, p), 0.0) for p in JOINT_PARAMETERS)
         rotor = inertia / (drive.gear_ratio * drive.gear_ratio)
-        return replace(drive, rotor_inertia=rotor, viscous=viscous, coulomb=coulomb, offset=offset)
+        root, load = (by_name.get(parameter_name(name, p)) for p in OPTIONAL_JOINT_PARAMETERS)
+        return replace(
+            drive, rotor_inertia=rotor, viscous=viscous, coulomb=coulomb, offset=offset, root=root, load=load
+        )
 
     links = (
         merged.links[0],

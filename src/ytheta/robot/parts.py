@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ytheta.conventions import JOINT_PARAMETERS, OPTIONAL_JOINT_PARAMETERS
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia
 
@@ -48,6 +49,16 @@ class Drive:
     Rotor inertia is given at the motor, before the gear; friction and offset are given at the joint. ``coulomb_speed``
     is the speed s of smooth Coulomb friction, ``coulomb * v / sqrt(v^2 + s^2)`` at velocity v. If s is 0, Coulomb
     friction is ``coulomb * sign(v)``. s belongs to the description, like geometry, and is not a parameter.
+
+    Two laws are optional. None means that the drive does not have the law, and then there is no parameter either.
+    ``root`` is friction that grows with the root of the speed, ``root * sign(v) * sqrt(|v|)``. ``load`` is friction in
+    proportion to the torque that the drive transmits, ``load * sign(v) * |torque|``; this is the torque of links, rotor
+    inertias, declared forces and external wrenches, without friction and offset. The sign is smoothed as that of
+    Coulomb friction.
+
+    ``friction_speed`` is the largest speed at which friction was measured. If it is not 0 and the drive has a ``root``,
+    viscous and root friction keep the values of this speed at higher speeds: a sum of both that was fitted up to this
+    speed may be far off beyond it. Like ``coulomb_speed``, it belongs to the description.
     """
 
     rotor_inertia: float = 0.0
@@ -56,11 +67,27 @@ class Drive:
     coulomb: float = 0.0
     offset: float = 0.0
     coulomb_speed: float = 0.0
+    root: float | None = None
+    load: float | None = None
+    friction_speed: float = 0.0
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """Ia, fv, fc and fo at the joint, in the order of ``conventions.JOINT_PARAMETERS``."""
-        return self.rotor_inertia * (self.gear_ratio * self.gear_ratio), self.viscous, self.coulomb, self.offset
+        """Ia, fv, fc and fo at the joint, then fs and fl if the drive has these laws."""
+        inertia = self.rotor_inertia * (self.gear_ratio * self.gear_ratio)
+        optional = (value for value in (self.root, self.load) if value is not None)
+        return inertia, self.viscous, self.coulomb, self.offset, *optional
+
+    @property
+    def parameter_symbols(self) -> tuple[str, ...]:
+        """The symbols of ``parameters``: ``conventions.JOINT_PARAMETERS``, and those of the optional laws."""
+        pairs = zip(OPTIONAL_JOINT_PARAMETERS, (self.root, self.load), strict=True)
+        return *JOINT_PARAMETERS, *(symbol for symbol, value in pairs if value is not None)
+
+    @property
+    def max_curve_speed(self) -> float:
+        """The speed beyond which viscous and root friction are constant; infinite if they are not bounded."""
+        return self.friction_speed if self.root is not None and self.friction_speed else math.inf
 
 
 @dataclass(frozen=True, repr=False)

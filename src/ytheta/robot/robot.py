@@ -19,7 +19,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
 from ytheta.errors import (
     InputError,
@@ -149,6 +149,11 @@ class Robot(Displayed):
         checks.check_finite(self.gravity, "gravity")
         checks.check_symbols(self.lengths, self.symbolic_lengths, SymbolKind.LENGTH)
         checks.check_symbols(self.angles, self.symbolic_angles, SymbolKind.ANGLE, dict(self.lengths))
+        checks.check_load_friction(
+            self.name,
+            [name for name, drive in self.drives if drive.load is not None],
+            {"loops": self.loops, "couplings": self.couplings, "motors": self.motors},
+        )
 
     def __repr__(self) -> str:
         counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]
@@ -271,12 +276,13 @@ class Robot(Displayed):
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the standard parameters theta.
 
-        There are ten for each moving link and load, then four for each movable joint, cut joint and motor, then one for
-        each force. Links on fixed joints have no parameters, since they are merged into the links that carry them.
+        There are ten for each moving link and load, then four for each movable joint, cut joint and motor (five or six
+        if its drive has the optional laws of friction), then one for each force. Links on fixed joints have no
+        parameters, since they are merged into the links that carry them.
         """
         links = (joint.child for joint in self.joints if not self._is_merged(joint))
         bodies = (parameter_name(link, p) for link in links for p in LINK_PARAMETERS)
-        drives = (parameter_name(name, p) for name, _ in self.drives for p in JOINT_PARAMETERS)
+        drives = (parameter_name(name, p) for name, drive in self.drives for p in drive.parameter_symbols)
         return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
 
     @cached_property

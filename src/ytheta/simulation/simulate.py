@@ -16,6 +16,7 @@ import numpy as np
 from ytheta.arguments import check_count, check_kind, check_number, is_positive
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import DEFAULT_CONTROLLER, ControllerSettings
+from ytheta.dynamics.forward_dynamics import check_load_friction
 from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
@@ -99,8 +100,8 @@ def simulate(
     if law.robot.parameter_names != robot.parameter_names:
         robot_words = "the robot with the grasped load, grasp.add_load(robot)" if grasp is not None else "this robot"
         raise InputError(
-            f"the controller was created for a robot with other links and joints than {robot.name!r}; create it for "
-            f"{robot_words}, or for one that differs in parameter values only"
+            f"the controller was created for a robot with other links, joints or friction laws than {robot.name!r}; "
+            f"create it for {robot_words}, or for one that differs in parameter values only"
         )
     if sensors is not None:
         sensors.check(len(robot.actuated), runs)
@@ -111,6 +112,7 @@ def simulate(
     sampled = sample_variation(
         robot, variation, gains=len(gain_names), unknown_names=law.unknown_names, streams=streams
     )
+    _check_load_friction(robot, sampled.theta, changes)
     first = sample_reference(trajectory, robot, np.zeros(1))
     initial_estimate = law.init(first.q[0], first.qd[0], estimate=estimate).x[: len(law.unknown_names)]
     start = Start(first.q + sampled.position, first.qd + sampled.velocity, initial_estimate * sampled.estimate)
@@ -169,6 +171,17 @@ def _check_problem(
         check_kind("an entry of parameter_changes", change, ParameterChange, form)
     if variation.gain_spread and plant != OWN:
         raise InputError("gains can vary on plant 'own' only; set gain_spread to 0, or choose plant='own'")
+
+
+def _check_load_friction(
+    robot: Robot, theta: Float[np.ndarray, "runs params"], changes: Sequence[ParameterChange]
+) -> None:
+    """Raise an error if the load-dependent friction of a run is not usable, at its start or after a change."""
+    places = [k for k, name in enumerate(robot.parameter_names) if name.endswith(".fl")]
+    for row in theta[:, places] if places else ():
+        check_load_friction([robot.parameter_names[k] for k in places], row)
+    for change in changes:
+        check_load_friction([*change.values], np.array([*change.values.values()]))
 
 
 def _check_numbers(

@@ -6,7 +6,8 @@ Identity      d estimate/dt = -Gamma (slope + W_fᵀ R e),   e = W_f estimate - 
               V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   dV/dt is that of gradient adaptation minus eᵀ R e
 Reference     J.-J. E. Slotine and W. Li, Composite Adaptive Control of Robot Manipulators, Automatica 25(4), 1989;
               [lu1993] (47) and remark 2 for W and Yhat
-Accepts       every robot, with loops and friction; every adaptive law, since W_f and y_f do not depend on the law
+Accepts       every robot, with loops and friction that does not depend on the load; every adaptive law, since W_f and
+              y_f do not depend on the law
 Notation      code         paper      meaning                                                       shape
               slope                   gradient Y_uᵀ r of the control law                            unknown
               gain         P          Gamma, the factor of both gradients                           unknown x unknown
@@ -56,6 +57,7 @@ from ytheta.dynamics.loops.elimination import extract_entries
 from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, inner, zeros
+from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     AnyPerActuated,
@@ -96,6 +98,13 @@ class Composite(Adaptation):
         self._to_gain_matrix(unknowns)
         self._to_weight_matrix(len(robot.actuated))
         to_number("bandwidth", self.bandwidth)
+        loaded = [name for name, drive in robot.drives if drive.load is not None]
+        if loaded:
+            raise InputError(
+                f"the drive of {', '.join(map(repr, loaded))} has load-dependent friction, which depends on "
+                "accelerations; composite adaptation predicts a torque without accelerations, so use gradient or "
+                "natural adaptation, or remove 'load'"
+            )
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         terms = _make_filter_terms(inputs.symbols)
@@ -200,9 +209,7 @@ def _compute_momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tupl
     momentum = dot(m.drive_jacobian.T, momenta)
     twice_T = casadi.SX(inner(qd, momentum))
     by_x = extract_entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
-    friction = array(
-        [inner(theta[1:], factors[1:]) for theta, factors in zip(drives, m.parameter_factors, strict=True)]
-    )
+    friction = model.compute_friction(m)
     return momentum, model.holding_torque + dot(m.drive_jacobian.T, friction) - scale_by(dot(loops.E.T, by_x), 0.5)
 
 

@@ -5,16 +5,16 @@ Identity      dP/dt = -gain P L P,   tr(L dP) = slopeᵀ dphi,   V = sum of F(P_
 Reference     T. Lee, J. Kwon and F. C. Park, A Natural Adaptive Control Law for Robot Manipulators, IROS 2018;
               P. M. Wensing, S. Kim and J.-J. E. Slotine, Linear Matrix Inequalities for Physically Consistent
               Inertial Parameter Identification, IEEE Robotics and Automation Letters 3(1), 2018
-Accepts       whole links (all ten parameters); rotor inertia and friction, which are positive; offsets and declared
-              forces, which have either sign
+Accepts       whole links (all ten parameters); rotor inertia and friction, which are positive; offsets, root
+              friction and declared forces, which have either sign
 Notation      code     meaning                                                                     shape
               P        pseudo-inertia of a link (see ``robot.inertia``), n = 4; for a single       n x n
-                       positive parameter (Ia, fv, fc) the parameter itself, n = 1
+                       positive parameter (Ia, fv, fc, fl) the parameter itself, n = 1
               phi      the parameters of P: ten for a link, or one                                 group
               slope    gradient Y_uᵀ r of the control law                                          unknown
               L        the gradient as a matrix, dual to P                                         n x n
               gain     factor of P L P, in 1/J; it does not depend on the frames of the links
-              signed   gain of offsets and declared forces, which have gradient adaptation
+              signed   gain of offsets, fs and declared forces, which have gradient adaptation
               step     the longest time between two steps of the controller, in s
 Differs from  the paper in: friction and rotor inertia are adapted too; ``step`` limits the rate.
 
@@ -58,7 +58,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState, PerUnknown, Shaped
 
-POSITIVE_PARAMETERS = ("Ia", "fv", "fc")
+POSITIVE_PARAMETERS = ("Ia", "fv", "fc", "fl")
 # Ratio of the smallest second moment about the centre of mass to the largest entry of the inertia tensor about the
 # origin; below it, the second moment is considered a rounding error.
 MIN_RELATIVE_MOMENT = 1e-9
@@ -106,7 +106,7 @@ class Natural(Adaptation):
     ----------
     gain    factor of the gradient, one number for all parameters
     step    longest time between two steps of the controller, in s; 0 stands for continuous time
-    signed  gain of parameters that may be negative (offsets and declared forces); None for ``gain``
+    signed  gain of parameters that may be negative (offsets, root friction and declared forces); None for ``gain``
     """
 
     gain: float

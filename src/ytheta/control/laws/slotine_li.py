@@ -3,7 +3,8 @@
 Identity      tau = Y_S(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -Gamma Y_Sᵀ r
 Reference     [fernandez2000] (26)-(32); J.-J. E. Slotine and W. Li, On the Adaptive Control of Robot Manipulators,
               International Journal of Robotics Research 6(3), 1987
-Accepts       every robot; standard or base parameters; friction, whose viscous part is computed with v instead of qd
+Accepts       every robot; standard or base parameters; friction, whose viscous part is computed with v instead of qd;
+              load-dependent friction as feed-forward with the torque of the description
 Notation      code          paper      meaning                                         shape
               convergence   Lambda     v = qrd - Lambda e                              joints x joints
               damping       K_D        gain of r                                       joints x joints

@@ -97,6 +97,13 @@ class Walker(AdaptiveLaw):
                 f"feedback is {self.feedback!r}; give a number, one for each link, or a feedback law, such as "
                 "PDFeedback(stiffness=…, damping=…); names such as 'pd' are for ControllerSettings"
             )
+        loaded = [name for name, drive in self.robot.drives if drive.load is not None]
+        if loaded:
+            raise InputError(
+                f"the drive of {', '.join(map(repr, loaded))} has load-dependent friction, which Walker's recursion "
+                "does not compute, since it adds the torques of links and drives joint by joint; remove 'load', or use "
+                "slotine-li or computed-torque"
+            )
         super().__post_init__()
         self.feedback_law.check(self.robot)
         self.check_factors({})

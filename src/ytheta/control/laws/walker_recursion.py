@@ -19,9 +19,10 @@ from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations.spatial import spatial_transpose
 from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, traverse
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK
+from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.vectors import array, dot, inner, scale, zeros
+from ytheta.robot.parameters import find_drive_slices
 from ytheta.shapes import AnyPerDrive, AnyPerState, AnySpatialColumns, Float, PerCoordinate, PerJoint, Shaped
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class MotionFunction:
         *vectors, joints, drives, shapes = (np.array(part) for part in self._function(x, qd, vd, v))
         q, joint_qd, joint_vd, joint_v, velocity, reference_velocity, acceleration = (part[:, 0] for part in vectors)
         motion = numeric_motion(q, joint_qd, joint_vd, joint_v)
-        speeds = tuple(drive.coulomb_speed for _, drive in self.loops.robot.drives)
-        return DriveMotion(motion, joints, drives, velocity, reference_velocity, acceleration, speeds), shapes
+        laws = tuple(drive for _, drive in self.loops.robot.drives)
+        return DriveMotion(motion, joints, drives, velocity, reference_velocity, acceleration, laws), shapes
 
     @cached_property
     def home_jacobians(self) -> tuple[Float[np.ndarray, "drives actuated"], Float[np.ndarray, "links 6 actuated"]]:
@@ -111,14 +112,14 @@ class Recursion:
 
         for force in traverse(ports.loops.mechanism, m.joints, compute_link_force, add_forces):
             rho[force.joint] = force.row[0]
-        factors = m.parameter_factors
-        factors[:, VISCOUS] = m.velocity  # (22)
-        for k in range(len(rho)):  # (22), (24)
-            start, here = len(ports.initial) + PER_DRIVE * k, slice(k, k + 1)
-            place = slice(start, start + PER_DRIVE)
+        rows, roots = m.parameter_factors, m.root_factors
+        rows[:, VISCOUS] = m.clip_velocities(m.velocity)  # (22)
+        for k, place in enumerate(find_drive_slices(ports.loops.robot)):  # (22), (24)
+            here = slice(k, k + 1)
+            factors = rows[k] if m.drives[k].root is None else np.concatenate([rows[k], roots[here]])
             response = ports.respond_at_joint(k, velocity_error[here], m.reference_velocity[here], self.errors)
-            rho[k] = rho[k] + inner(factors[k], theta[place]) + self._scale(response.output)[0]
-            w[place] = scale(factors[k], velocity_error[here])
+            rho[k] = rho[k] + inner(factors, theta[place]) + self._scale(response.output)[0]
+            w[place] = scale(factors, velocity_error[here])
             coordinate = ports.find_coordinate(k)
             if coordinate is not None:
                 joint_rates[coordinate] = response.state_rate

@@ -45,7 +45,7 @@ from ytheta.control.laws.craig import Craig
 from ytheta.control.settings import ADAPTATIONS, check_choice
 from ytheta.control.tuning.feedback_gains import BACKEND, ReferenceSamples, TuningTask, compute_generalized_eigenvalues
 from ytheta.control.unknowns import Unknowns
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.dynamics import kernels
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, JointMatrices, PerUnknown, UnknownByUnknown
@@ -111,7 +111,7 @@ class ErrorDynamics:
                 S[np.ix_(group, group)] = LINK_FROM_PSEUDO @ np.kron(P, P) @ LINK_FROM_PSEUDO.T
             signed[group] = False
         for k, (_, _, kind) in enumerate(owners):
-            if kind in JOINT_PARAMETERS and kind in POSITIVE_PARAMETERS:
+            if kind in ALL_JOINT_PARAMETERS and kind in POSITIVE_PARAMETERS:
                 S[k, k], signed[k] = self.unknowns.nominal[k] ** 2, False
         gain = self.max_oscillation_ratio / self.compute_oscillation_ratio(S) if S.any() else 1.0
         return Natural(gain, step=self.period, signed=float(self.gradient[signed].min()) if signed.any() else None)

@@ -13,7 +13,7 @@ from enum import Enum
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS
+from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import Identifiability
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import MotionRange
@@ -122,7 +122,7 @@ def find_still_joints(robot: Robot, motion_range: MotionRange) -> Iterator[tuple
 def _describe_missing_motion(robot: Robot, parameter: str, motion_range: MotionRange) -> str:
     """Describe the motion that would determine a standard parameter."""
     owner, _, kind = parameter.rpartition(".")
-    if kind in JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:
+    if kind in ALL_JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:
         return _describe_motion_for_drive(owner, kind)
     joint_children = {joint.name: joint.child for joint in robot.merged.joints}
     chain = _list_joints_to(robot, joint_children.get(owner, owner))
@@ -145,6 +145,8 @@ def _describe_motion_for_drive(owner: str, kind: str) -> str:
         "fv": f"move {owner} at clearly different speeds, in both directions",
         "fc": f"reverse {owner} several times, with fast motion between reversals",
         "fo": f"move {owner} through the same poses in both directions: its offset does not depend on the direction",
+        "fs": f"move {owner} at many different speeds, slow and fast, in both directions",
+        "fl": f"move {owner} under very different loads, in both directions: this shows friction that grows with load",
     }.get(kind, f"move the joints on which {owner} acts through a wider range")
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from ytheta.conventions import LINK_PARAMETERS
+from ytheta.conventions import LINK_PARAMETERS, OPTIONAL_JOINT_PARAMETERS
 from ytheta.report.numbers import replace_nonfinite
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
@@ -100,7 +100,7 @@ def _merged_links(robot: Robot) -> dict[str, list[tuple[Link, Frame]]]:
 
 def _summarize_joint(joint: Joint) -> dict[str, Any]:
     limits = joint.limits
-    inertia, viscous, coulomb, offset = joint.drive.parameters
+    drive = joint.drive
     return {
         "name": joint.name,
         "type": joint.kind.value,
@@ -111,10 +111,9 @@ def _summarize_joint(joint: Joint) -> dict[str, Any]:
         "velocity": _finite_or_none(limits.velocity),
         "acceleration": _finite_or_none(limits.acceleration),
         "effort": _finite_or_none(limits.effort),
-        "Ia": inertia,
-        "fv": viscous,
-        "fc": coulomb,
-        "fo": offset,
+        **dict.fromkeys(OPTIONAL_JOINT_PARAMETERS),
+        **dict(zip(drive.parameter_symbols, drive.parameters, strict=True)),
+        "friction_speed": drive.friction_speed,
     }
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.report.terminal import escape_control_characters
 
 Row: TypeAlias = Sequence[str | tuple[str, str]]
@@ -25,7 +25,7 @@ CONSISTENCY_LABELS: dict[bool | None, str | tuple[str, str]] = {True: "yes", Fal
 
 def build_joint_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
     """Return tables of the movable joints: axis, limits, drive parameters."""
-    drive = JOINT_PARAMETERS
+    drive = (*ALL_JOINT_PARAMETERS, "friction_speed")
     rows = []
     for row in data["joint_table"]:
         if row["axis"] is None:

@@ -15,6 +15,7 @@ from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
+from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.reader import IDENTIFICATION, read_toml
 from ytheta.robot.robot import Robot
@@ -201,11 +202,11 @@ def _check_inertias(robot: Robot) -> tuple[Finding, ...]:
 
 
 def _check_drives(robot: Robot) -> tuple[Finding, ...]:
-    """Return warnings about negative rotor inertia and friction."""
+    """Return warnings about negative rotor inertia and about friction that drives instead of braking."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     drives = [("joint", joint.name, joint.drive) for joint in joints]
     drives += [("motor", motor.name, motor.drive) for motor in robot.motors]
-    return tuple(
+    negative = tuple(
         Finding(
             "drive",
             Severity.WARNING,
@@ -217,8 +218,24 @@ def _check_drives(robot: Robot) -> tuple[Finding, ...]:
         for kind, name, drive in drives
         for quantity, value in (
             ("rotor inertia", drive.rotor_inertia),
-            ("viscous friction", drive.viscous),
-            ("Coulomb friction", drive.coulomb),
+            # With a root, only the sum of the laws must brake.
+            ("viscous friction", drive.viscous if drive.root is None else 0.0),
+            ("Coulomb friction", drive.coulomb if drive.root is None else 0.0),
+            ("load-dependent friction", drive.load or 0.0),
         )
         if value < 0.0
     )
+    driving = tuple(
+        Finding(
+            "drive",
+            Severity.WARNING,
+            f"{kind} {name!r}: the sum of its viscous, Coulomb and root friction drives instead of braking at a speed "
+            f"of {speed:g}",
+            remedy="check the signs, or give a smaller friction_speed",
+            names=(name,),
+            fields={"speed": speed},
+        )
+        for kind, name, drive in drives
+        if drive.root is not None and (speed := find_driving_speed(drive)) is not None
+    )
+    return negative + driving

@@ -6,7 +6,8 @@ UR10; with the 2 ms written here, only up to 0.006 rad/s. Damping is exactly vis
 rotor inertia.
 
 A coupling becomes a tendon of fixed length that connects its joints. Motors, offsets, drives of cut joints and declared
-forces are not written.
+forces are not written. MuJoCo has neither friction that grows with the root of the speed nor load-dependent friction: a
+comment at the start of the file names the joints whose drives have these laws.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute jo
 
 
 def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
-    """Return a robot as MJCF text; ``drives`` adds rotor inertia, damping and dry friction to its joints."""
+    """Return a robot as MJCF text; ``drives`` adds rotor inertia, damping and dry friction to its joints.
+
+    Laws of friction that MuJoCo does not have (``root``, ``load``, ``friction_speed``) are not written; a comment says
+    so.
+    """
     sites: dict[str, list[str]] = {link.name: [] for link in robot.links}
     connects = []
     for loop in robot.loops:
@@ -58,6 +63,7 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
         connects.append(f'<tendon tendon1="{coupling.joint}" polycoef="{coupling.offset!r} 0 0 0 0"/>')
     base = "".join([*sites[robot.base.name], *(format_body(joint) for joint in children[robot.base.name])])
     return (
+        f"{_describe_missing_laws(robot) if drives else ''}"
         '<mujoco><compiler angle="radian" balanceinertia="false" inertiafromgeom="false"/>'
         f'<option gravity="{_format_numbers(robot.gravity_in_base)}" jacobian="dense"/>'
         f"<worldbody>{base}</worldbody><tendon>{''.join(tendons)}</tendon><equality>{''.join(connects)}</equality></mujoco>"
@@ -75,8 +81,24 @@ def _format_joint(joint: Joint, *, drives: bool) -> str:
     return f'<joint name="{joint.name}" type="{kind}" {geometry}{_format_drive(joint.drive) if drives else ""}/>'
 
 
+def _describe_missing_laws(robot: Robot) -> str:
+    """Return a comment about the laws of friction that are not written; empty if there are none."""
+    texts = [
+        f"{law} friction of {', '.join(names)}"
+        for law, names in (
+            ("root", [joint.name for joint in robot.movable if joint.drive.root is not None]),
+            ("load-dependent", [joint.name for joint in robot.movable if joint.drive.load is not None]),
+        )
+        if names
+    ]
+    if not texts:
+        return ""
+    words = f"not written: {'; '.join(texts)}".replace("--", "- -")  # a comment must not contain two hyphens in a row
+    return f"<!-- {words} -->"
+
+
 def _format_drive(drive: Drive) -> str:
-    armature, damping, frictionloss, _ = drive.parameters
+    armature, damping, frictionloss, *_ = drive.parameters
     return (
         f' armature="{armature!r}" damping="{damping!r}" frictionloss="{frictionloss!r}" {FRICTION_SOLVER_ATTRIBUTES}'
     )

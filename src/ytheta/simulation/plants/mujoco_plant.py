@@ -2,7 +2,9 @@
 
 MuJoCo closes loops with stiff, damped forces, so that the loops open by micrometres. The loops of ytheta's own plant
 stay closed. MuJoCo has its own law of Coulomb friction, see ``mjcf``. MuJoCo has neither torque offsets nor
-friction of cut joints; this module adds both to the applied torques.
+friction of cut joints; this module adds both to the applied torques. Likewise, viscous and root friction of drives with
+a ``root`` are applied torques, exact and bounded at ``friction_speed``. Load-dependent friction needs the torque that a
+drive transmits, of which MuJoCo's dry friction is not a part that can be computed beforehand, and is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
@@ -52,6 +55,12 @@ class MujocoPlant:
                 raise InputError(
                     f"robot {robot.name!r} has {kind}, which the MuJoCo plant does not support; use plant 'own'"
                 )
+        loaded = [name for name, drive in robot.drives if drive.load is not None]
+        if loaded:
+            raise InputError(
+                f"robot {robot.name!r}: {', '.join(map(repr, loaded))} has load-dependent friction, which the MuJoCo "
+                "plant does not support; remove 'load', or use plant 'own'"
+            )
         for loop in robot.loops:
             if loop.joint.kind not in (JointKind.REVOLUTE, JointKind.POINT):
                 raise InputError(
@@ -82,6 +91,8 @@ class MujocoPlant:
         data.qpos[indices], data.qvel[indices] = state[:joints], state[joints:]
         applied = -offsets
         applied[self._actuated] += tau
+        for k, drive in self._curves:
+            applied[k] -= compute_friction(drive, state[joints + k])
         if self._has_cut_friction:
             jacobian = np.array(self._cut_jacobian(state[self._coordinates]))
             speed = jacobian @ state[joints:][self._coordinates]
@@ -136,10 +147,14 @@ class MujocoPlant:
 
     def _compute_cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
         """Return the friction of the cut joints by ytheta's law; a MuJoCo constraint has no friction."""
-        _, viscous, coulomb, offset = np.array([drive.parameters for drive in self._cuts]).T
-        width = np.array([drive.coulomb_speed for drive in self._cuts])
-        size = np.sqrt(speed**2 + width**2)
-        return viscous * speed + coulomb * speed / np.where(size > 0.0, size, 1.0) + offset
+        pairs = zip(self._cuts, speed, strict=True)
+        return np.array([drive.offset + float(compute_friction(drive, each)) for drive, each in pairs])
+
+    @cached_property
+    def _curves(self) -> list[tuple[int, Drive]]:
+        """The indices and drives of the joints with root friction, without Coulomb friction, which MuJoCo computes."""
+        drives = enumerate(joint.drive for joint in self.robot.movable)
+        return [(k, replace(drive, coulomb=0.0)) for k, drive in drives if drive.root is not None]
 
     @cached_property
     def _model(self) -> tuple[Any, Any, list[int], PerJoint]:
@@ -147,7 +162,8 @@ class MujocoPlant:
         mujoco = _import_mujoco()
         # Merge loads with their links: a load may be a point mass, which MuJoCo rejects.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
-        text = to_mjcf(joined, drives=True)
+        plain = joined.with_drives(lambda _, d: d if d.root is None else replace(d, viscous=0.0, root=None))
+        text = to_mjcf(plain, drives=True)
         try:
             model = mujoco.MjModel.from_xml_string(text)
         except ValueError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ytheta.dynamics.forward_dynamics import check_load_friction
 from ytheta.dynamics.loops.solver import solve
 from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
@@ -50,4 +51,6 @@ class OwnPlant:
     def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:
         check_parameter_names(self.robot, values)
         pairs = zip(self.robot.parameter_names, self.theta.tolist(), strict=True)
-        return replace(self, theta=np.array([float(values.get(name, value)) for name, value in pairs]))
+        theta = np.array([float(values.get(name, value)) for name, value in pairs])
+        check_load_friction(self.robot.parameter_names, theta)
+        return replace(self, theta=theta)

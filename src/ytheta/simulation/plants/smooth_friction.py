@@ -1,8 +1,9 @@
 """Smooth Coulomb friction: the drives that need it, and its addition to a robot.
 
-Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. A sign that is wrong for a period h
-changes the speed of a drive by h·fc·dᵀ M^-1 d, where d is the gradient of the drive's speed with respect to the
-actuated velocities. For a single joint, this change is h·fc / M_jj. Both the integrator and the controller make this
+Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. Load-dependent friction has the same
+sign, and root friction an infinite slope at rest; both are smoothed together with Coulomb friction. A sign that is
+wrong for a period h changes the speed of a drive by h·fc·dᵀ M^-1 d, where d is the gradient of the drive's speed with
+respect to the actuated velocities. For a single joint, this change is h·fc / M_jj. Both the integrator and the controller make this
 error whenever a drive changes its direction. If the error is large, joints chatter instead of coming to rest. With a
 ``coulomb_speed``, integrator and controller use a smooth law.
 """
@@ -17,7 +18,7 @@ from ytheta.dynamics import kernels
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import SamplesByJoint
-from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian
+from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian, compute_load_friction
 
 REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
 MAX_SPEED_ERROR = 0.01  # rad/s or m/s; change of speed caused by a wrong sign during one period
@@ -37,7 +38,7 @@ def with_smooth_friction(robot: Robot) -> Robot:
 
 
 def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
-    """Return the names of drives with Coulomb friction but without a ``coulomb_speed``."""
+    """Return the names of drives with Coulomb, root or load-dependent friction but without a ``coulomb_speed``."""
     return tuple(name for name, drive in robot.drives if _is_nonsmooth(drive))
 
 
@@ -50,7 +51,7 @@ def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tu
     if not nonsmooth:
         return ()
     D, M = compute_drive_jacobian(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
-    coulomb = np.array([drive.coulomb for _, drive in robot.drives])
+    coulomb = np.array([drive.coulomb for _, drive in robot.drives]) + compute_load_friction(robot, q)
     try:
         mobility = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)
     except np.linalg.LinAlgError:  # M is singular, because there is a motion that moves no mass
@@ -60,4 +61,4 @@ def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tu
 
 
 def _is_nonsmooth(drive: Drive) -> bool:
-    return drive.coulomb != 0.0 and drive.coulomb_speed == 0.0
+    return bool(drive.coulomb or drive.root or drive.load) and drive.coulomb_speed == 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
 from ytheta.dynamics.formulations.composite.inertia_constants import compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
@@ -28,6 +28,8 @@ from ytheta.identification.estimators.lin.recursion import (
     compute_kappa_moment,
     propagate_motion,
 )
+from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors
+from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, JointsBySample, PerSample, SamplesByJoint, Vector3
 
@@ -43,7 +45,7 @@ class ArmJoint:
     names: tuple[str, ...]
     E: Float[np.ndarray, "constants combinations"]
     drive: tuple[str, ...]
-    coulomb_speed: float
+    friction: Drive
 
     def compute_columns(
         self, body: BodyMotion, qd: PerSample, qdd: PerSample, direction: PerSample | None
@@ -59,9 +61,10 @@ class ArmJoint:
         direction: PerSample | None,
     ) -> Float[np.ndarray, "drive samples"]:
         """Return the columns of the drive's parameters; ``direction``: low-passed sign of velocity, None if unknown."""
-        if direction is None:
-            direction = qd / np.hypot(qd, self.coulomb_speed) if self.coulomb_speed else np.sign(qd)
-        values = {"Ia": qdd, "fv": qd, "fc": direction, "fo": np.ones_like(qd)}
+        columns = dict(zip(CURVE_PARAMETERS, compute_friction_factors(self.friction, qd).T, strict=True))
+        values = columns | {"Ia": qdd, "fo": np.ones_like(qd)}
+        if direction is not None:
+            values["fc"] = direction
         return np.array([values[p] for p in self.drive]).reshape(-1, len(qd))
 
 
@@ -101,15 +104,20 @@ class SerialArm:
             rotation = rotation @ frame.R
             u_r = rotation[:, 2] if u_r is None and frame.revolute else u_r
             joint_rows = {each.constant: each.row for each in combinations if each.link == joint.child}
-            separate = {p for p in JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.selected}
+            separate = {p for p in ALL_JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.selected}
+            if "fl" in separate:
+                raise InputError(
+                    f"lin does not accept load-dependent friction, such as that of {joint.name!r}, since it estimates "
+                    f"joint by joint, and the torque on which this friction depends is not known; {OTHER_ESTIMATORS}"
+                )
             separate |= {"Ia"} & {*joint_rows}
-            drive = tuple(p for p in JOINT_PARAMETERS if p in separate)
+            drive = tuple(p for p in ALL_JOINT_PARAMETERS if p in separate)
             kinds = [name for name in joint_rows if name != "Ia"]
             E = _compute_constants_per_combination(frame, kinds, np.zeros(3) if u_r is None else rotation.T @ u_r)
             drive_names = [parameter_name(joint.name, p) for p in drive]
             names = (*(parameter_name(joint.child, kind) for kind in kinds), *drive_names)
             rows += [np.array(joint_rows[kind], dtype=float) for kind in kinds] + [unit[name] for name in drive_names]
-            joints.append(ArmJoint(joint.name, frame, names, E, drive, joint.drive.coulomb_speed))
+            joints.append(ArmJoint(joint.name, frame, names, E, drive, joint.drive))
         M = np.array(rows)
         C = np.linalg.lstsq(M.T, base.K.T, rcond=None)[0].T
         if not np.allclose(C @ M, base.K, rtol=0.0, atol=1e-9 * abs(base.K).max()):

@@ -189,6 +189,9 @@ def read_drive(table: Table) -> Drive:
         coulomb=table.number("coulomb", 0.0),
         offset=table.number("offset", 0.0),
         coulomb_speed=table.number("coulomb_speed", 0.0),
+        root=table.number("root", 0.0) if table.has("root") else None,
+        load=table.number("load", 0.0) if table.has("load") else None,
+        friction_speed=table.number("friction_speed", 0.0),
     )
     table.finish()
     return drive

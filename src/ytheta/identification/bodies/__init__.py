@@ -1,0 +1,1 @@
+"""Physically consistent standard parameters: the bodies nearest to an estimate, references, bounds."""

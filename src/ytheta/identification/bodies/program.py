@@ -1,0 +1,215 @@
+"""The cone program of the nearest bodies, in coordinates in which the metric is the identity.
+
+Identity      theta = center + W v,   ½ (theta - target)ᵀ H (theta - target) = ½ |v_m|²,   v_m = v[:rank]
+Notation      code     meaning                                                                     shape
+              v        deviation from the target, see ``metric``                                   variables
+              W        from v to all parameters; rows of fixed parameters are zero                 params x variables
+              center   the target; directions without cost start at the reference                  params
+              X        pseudo-inertia of a link, scaled by its reference, see ``pseudo_inertia``   4 x 4
+              margin   the smallest allowed eigenvalue of X: P >= margin P0 for every link
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.identification.bodies.bounds import BodyBounds, Inequalities, LinearGroup, list_linear_groups
+from ytheta.identification.bodies.metric import Whitening
+from ytheta.identification.bodies.pseudo_inertia import SIZE, LinkScale, to_svec
+from ytheta.identification.bodies.reference import PlausibleReference
+from ytheta.identification.bodies.solver import Cone, Outcome, Solution, solve_cone_program
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Bool, Float, ParamsByParam, PerParameter, PerVariable, SquareMatrix
+
+# Ratio of the objective to its expected value; outside, the program is scaled by the objective and solved again.
+OBJECTIVE_RANGE = (1e-3, 1e4)
+MAX_ROUNDS = 3
+# Of a row whose parameters are all fixed, relative to the size of its terms.
+FIXED_ROW_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A cone, and the label that messages use for it.
+
+    Attributes
+    ----------
+    label    what the constraint requires
+    cone     the constraint on v; linear rows have length one
+    link     the link that it constrains, or None
+    is_body  whether it requires that the link is a body; else, it is a bound or an inequality
+    """
+
+    label: str
+    cone: Cone
+    link: str | None
+    is_body: bool
+
+
+@dataclass(frozen=True, eq=False)
+class BodyProgram:
+    """The cone program of the nearest bodies.
+
+    Attributes
+    ----------
+    robot               the robot
+    center, W, rank     see the docstring of the module
+    reference           plausible bodies, which are the scale of the links
+    margin              the smallest allowed eigenvalue of X
+    indices             positions of the ten parameters of each link that has free parameters, by name
+    scales              coordinates of these links
+    free                which parameters are free
+    units               a small change of each parameter, relative to 1; zero for fixed parameters
+    constraints         cones of links and groups of linear rows
+    groups              the linear rows, for parameters
+    violated_by_fixed   labels of groups that fixed parameters violate
+    reference_distance  the objective at the reference
+    """
+
+    robot: Robot
+    center: PerParameter
+    W: Float[np.ndarray, "params variables"]
+    rank: int
+    reference: PlausibleReference
+    margin: float
+    indices: Mapping[str, list[int]]
+    scales: Mapping[str, LinkScale]
+    free: Bool[np.ndarray, "params"]
+    units: PerParameter
+    constraints: tuple[Constraint, ...]
+    groups: tuple[LinearGroup, ...]
+    violated_by_fixed: tuple[str, ...]
+    reference_distance: float
+
+    def solve(self) -> Outcome:
+        """Solve the program; solve it again if its objective is far from the expected value."""
+        cones = [constraint.cone for constraint in self.constraints]
+        scale, iterations = min(self.reference_distance, 1.0) or 1.0, 0
+        for _ in range(MAX_ROUNDS):
+            outcome = solve_cone_program(cones, objective_scale=scale)
+            iterations += outcome.iterations
+            objective = 0.5 * float(outcome.v @ outcome.v)
+            low, high = (bound * scale for bound in OBJECTIVE_RANGE)
+            if outcome.solution is Solution.INFEASIBLE or objective == 0.0 or low <= objective <= high:
+                break
+            scale = objective
+        return replace(outcome, iterations=iterations)
+
+    def compute_theta(self, v: PerVariable) -> PerParameter:
+        return self.center + self.W @ v
+
+    def compute_distance(self, v: PerVariable) -> float:
+        """Return ½ (theta - target)ᵀ H (theta - target)."""
+        return 0.5 * float(v[: self.rank] @ v[: self.rank])
+
+    def without_link(self, link: str) -> BodyProgram:
+        """Return the program without the constraints on one link."""
+        kept = tuple(constraint for constraint in self.constraints if constraint.link != link)
+        groups = tuple(group for group in self.groups if group.link != link)
+        return replace(self, constraints=kept, groups=groups)
+
+
+def build_program(
+    robot: Robot,
+    target: PerParameter,
+    metric: ParamsByParam,
+    *,
+    reference: PlausibleReference,
+    free: Bool[np.ndarray, "params"],
+    bounds: BodyBounds,
+    inequalities: Inequalities,
+    margin: float,
+) -> BodyProgram:
+    """Build the program; ``free`` says which parameters may change."""
+    groups = list_linear_groups(robot, bounds, inequalities)
+    positions = {name: k for k, name in enumerate(robot.parameter_names)}
+    ten = {link: [positions[parameter_name(link, p)] for p in LINK_PARAMETERS] for link in reference.pseudo}
+    indices = {link: places for link, places in ten.items() if free[places].any()}
+    scales = {link: LinkScale.of(reference.pseudo[link]) for link in indices}
+    H = metric[np.ix_(free, free)]
+    T = _make_units(H, target, free, indices, scales)
+    start = np.linalg.solve(T, (reference.theta - target)[free])
+    whitening = Whitening.of(T.T @ H @ T, start)
+    center, W, units = target.copy(), np.zeros((len(target), len(H))), np.zeros(len(target))
+    units[free] = np.linalg.norm(T, axis=1)
+    center[free] += T @ whitening.d0
+    W[free] = T @ whitening.B
+    constraints = list(_list_body_constraints(center, W, indices, scales, margin))
+    violated = []
+    for group in groups:
+        cone, possible = _make_linear_cone(group, center, W)
+        if not possible:
+            violated.append(group.label)
+        elif len(cone.b):
+            constraints.append(Constraint(group.label, cone, group.link, is_body=False))
+    distance = 0.5 * float((reference.theta - target)[free] @ H @ (reference.theta - target)[free])
+    return BodyProgram(
+        robot=robot,
+        center=center,
+        W=W,
+        rank=whitening.rank,
+        reference=reference,
+        margin=margin,
+        indices=indices,
+        scales=scales,
+        free=free,
+        units=units,
+        constraints=tuple(constraints),
+        groups=groups,
+        violated_by_fixed=tuple(violated),
+        reference_distance=max(distance, 0.0),
+    )
+
+
+def _make_units(
+    H: SquareMatrix,
+    target: PerParameter,
+    free: Bool[np.ndarray, "params"],
+    indices: Mapping[str, list[int]],
+    scales: Mapping[str, LinkScale],
+) -> SquareMatrix:
+    """Return T of theta = T d for free parameters: the units of d are those of svec X, or 1/√H_ii for other parameters.
+
+    If only some parameters of a link are free, each has the unit that changes X by one.
+    """
+    diagonal, sizes = np.diag(H), np.maximum(abs(target[free]), 1.0)
+    T = np.diag(np.where(diagonal > 0.0, np.maximum(diagonal, np.finfo(float).tiny) ** -0.5, sizes))
+    place = np.cumsum(free) - 1  # among the free parameters
+    for link, ten in indices.items():
+        chosen = free[ten]
+        columns = scales[link].to_scaled[:, chosen]
+        variables = place[ten][chosen]
+        block = np.linalg.inv(columns) if chosen.all() else np.diag(1.0 / np.linalg.norm(columns, axis=0))
+        T[np.ix_(variables, variables)] = block
+    return T
+
+
+def _list_body_constraints(
+    center: PerParameter,
+    W: Float[np.ndarray, "params variables"],
+    indices: Mapping[str, list[int]],
+    scales: Mapping[str, LinkScale],
+    margin: float,
+) -> Iterator[Constraint]:
+    """Yield X >= margin for every link with free parameters."""
+    for link, ten in indices.items():
+        to_scaled = scales[link].to_scaled
+        b = to_scaled @ center[ten] - margin * to_svec(np.eye(SIZE))
+        yield Constraint(f"body of {link!r}", Cone(to_scaled @ W[ten], b, is_matrix=True), link, is_body=True)
+
+
+def _make_linear_cone(
+    group: LinearGroup, center: PerParameter, W: Float[np.ndarray, "params variables"]
+) -> tuple[Cone, bool]:
+    """Return the rows of a group for v, with length one, and whether the rows without free parameters hold."""
+    A = group.rows @ W
+    b = group.rows @ center - group.lower
+    lengths = np.linalg.norm(A, axis=1)
+    moves = lengths > 0.0
+    sizes = abs(group.rows) @ abs(center) + abs(group.lower)
+    possible = not (b[~moves] < -FIXED_ROW_TOLERANCE * sizes[~moves]).any()
+    return Cone(A[moves] / lengths[moves, None], b[moves] / lengths[moves], is_matrix=False), possible

@@ -1,0 +1,144 @@
+"""Plausible bodies of a robot: the description, with floors for links that no body can have.
+
+A prior or a scale around the description needs positive definite pseudo-inertias. Descriptions contain links without
+mass, point masses, rods, and links whose inertia no body can have. Their masses and second moments are raised to
+floors:
+
+    mass                                 at least 2 % of the mass of the heaviest link
+    principal second moments about       at least m (0.3 r)², with the median radius r of gyration of the links,
+    the centre of mass                   between 3 and 50 cm
+
+The radius of gyration of a link is the root of tr(I_c) / (3 m), the mean over the axes through its centre of mass. If
+no link of the description has an extent, r is the median radius of gyration of uniform rods between the joints; if
+there is no distance between joints either, r is 10 cm. If no link has a mass, every mass is 1 kg, and every body is a
+ball with the radius of gyration r.
+
+A link without a usable centre of mass has it in the middle of its joints. The geometry is not used if symbolic lengths
+or angles have no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Matrix3, Matrix4, PerParameter, Vector3, freeze
+
+MIN_RELATIVE_MASS = 0.02  # of the heaviest link
+MIN_RELATIVE_RADIUS = 0.3  # root of a principal second moment per mass, relative to the median radius of gyration
+RADIUS_RANGE = (0.03, 0.5)  # m
+DEFAULT_RADIUS = 0.1  # m, if neither inertias nor distances between joints are known
+DEFAULT_MASS = 1.0  # kg, if no link has a mass
+ROD_RADIUS = 18.0**-0.5  # radius of gyration of a uniform rod, relative to its length
+# Radius of gyration relative to the distance of the centre of mass from the origin, or to 1 m; below it, the link is
+# a point mass, and its radius is a rounding error.
+MIN_POINT_RADIUS = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class PlausibleReference:
+    """Plausible bodies of a robot.
+
+    Attributes
+    ----------
+    theta         standard parameters; parameters of drives and forces have the values of the description
+    pseudo        the positive definite pseudo-inertia of each link, by name
+    floored       links that differ from the description, by name, each with the reason
+    has_inertias  whether any link of the description has a mass; if not, the bodies are guesses from the geometry
+    radius        the median radius of gyration r, in m
+    """
+
+    theta: PerParameter
+    pseudo: Mapping[str, Matrix4]
+    floored: Mapping[str, str]
+    has_inertias: bool
+    radius: float
+
+
+def make_plausible_reference(robot: Robot) -> PlausibleReference:
+    """Return a body for every moving link: that of the description if a body can have it, else with floors."""
+    robot = robot if robot.unset_symbols else robot.numeric
+    links = {link.name: link.inertia for link in robot.merged.links[1:]}
+    consistent = [inertia for inertia in links.values() if inertia.mass > 0.0 and inertia.consistency()]
+    masses = [inertia.mass for inertia in consistent or links.values() if inertia.mass > 0.0]
+    has_inertias = any(not inertia.massless for inertia in links.values())
+    radius = _find_radius(robot, consistent)
+    min_mass = MIN_RELATIVE_MASS * max(masses) if masses else DEFAULT_MASS
+    min_moment = (MIN_RELATIVE_RADIUS * radius) ** 2 if masses else radius**2 / 2.0
+    theta, pseudo, floored = robot.theta.copy(), {}, {}
+    index = {name: k for k, name in enumerate(robot.parameter_names)}
+    for name, inertia in links.items():
+        P0, changes = _raise_to_floors(inertia, _find_middle(robot, name), min_mass, min_moment)
+        pseudo[name] = freeze(P0)
+        if changes:
+            floored[name] = changes
+            theta[[index[parameter_name(name, p)] for p in LINK_PARAMETERS]] = Inertia.from_pseudo(P0).vector
+    return PlausibleReference(freeze(theta), pseudo, floored, has_inertias, radius)
+
+
+def _raise_to_floors(inertia: Inertia, middle: Vector3, min_mass: float, min_moment: float) -> tuple[Matrix4, str]:
+    """Return the pseudo-inertia with floors for mass and second moments per mass, and what was changed."""
+    consistency = inertia.consistency()
+    reasons = [] if consistency else [consistency.reason]
+    mass, center, second = inertia.mass, middle, np.zeros((3, 3))
+    if mass > 0.0 and (consistency or mass >= min_mass):  # else h/m and S_c are ratios and differences without meaning
+        center = np.array(inertia.center)
+        tensor = np.array(inertia.tensor_about_center)
+        second = np.trace(tensor) / 2.0 * np.eye(3) - tensor
+    if mass < min_mass:
+        reasons.append(f"mass {mass:.3g} kg raised to {min_mass:.3g} kg")
+        mass = min_mass
+    moments, axes = np.linalg.eigh(second)
+    if moments[0] < mass * min_moment:
+        reasons.append(f"second moments about the centre raised to {mass * min_moment:.3g} kg m2")
+        second = (axes * np.maximum(moments, mass * min_moment)) @ axes.T
+    return _make_pseudo(mass, center, second), "; ".join(reasons)
+
+
+def _make_pseudo(mass: float, center: Vector3, second: Matrix3) -> Matrix4:
+    P = np.empty((4, 4))
+    P[:3, :3] = second + mass * np.outer(center, center)
+    P[:3, 3] = P[3, :3] = mass * center
+    P[3, 3] = mass
+    return P
+
+
+def _find_radius(robot: Robot, bodies: list[Inertia]) -> float:
+    """Return the median radius of gyration r, from inertias if links have an extent, else from the geometry."""
+    radii = []
+    for body in bodies:
+        mean_moment = float(np.trace(np.array(body.tensor_about_center))) / 3.0
+        radius = np.sqrt(max(mean_moment, 0.0) / body.mass)
+        if radius > MIN_POINT_RADIUS * max(float(np.linalg.norm(body.center)), 1.0):
+            radii.append(radius)
+    if not radii:
+        radii = [ROD_RADIUS * length for length in _list_link_lengths(robot)] or [DEFAULT_RADIUS]
+    return float(np.clip(np.median(radii), *RADIUS_RANGE))
+
+
+def _list_joints_on(robot: Robot, link: str) -> list[Vector3]:
+    """Return the positions of the joints on a link, in its frame; the joint above the link is the first."""
+    joints = (*robot.merged.joints, *(loop.joint for loop in robot.merged.loops))
+    above = [joint.seat.inverse().matrix[:3, 3] for joint in joints if joint.child == link]
+    return above + [joint.placement.matrix[:3, 3] for joint in joints if joint.parent == link and joint.moves]
+
+
+def _find_middle(robot: Robot, link: str) -> Vector3:
+    """Return the mean position of the joints on a link; the origin if lengths or angles have no values."""
+    return np.zeros(3) if robot.unset_symbols else np.mean(_list_joints_on(robot, link), axis=0)
+
+
+def _list_link_lengths(robot: Robot) -> list[float]:
+    """Return the distance of the joints on each link, for links that have one; empty if lengths have no values."""
+    if robot.unset_symbols:
+        return []
+    lengths = []
+    for link in robot.merged.links[1:]:
+        first, *others = _list_joints_on(robot, link.name)
+        lengths += [max((float(np.linalg.norm(other - first)) for other in others), default=0.0)]
+    return [length for length in lengths if length > 0.0]

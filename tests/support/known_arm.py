@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 import ytheta
-from ytheta.identification.assessment.autocorrelation import compute_equation_autocorrelation_time
+from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem

@@ -45,7 +45,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "identification/estimators/weighted.py": _ESTIMATORS,
     "identification/estimators/huber.py": _ESTIMATORS,
     "identification/estimators/recursive.py": _ESTIMATORS,
-    "identification/assessment/autocorrelation.py": ("identification/test_result.py",),
+    "identification/equations/autocorrelation.py": ("identification/test_result.py",),
     "identification/assessment/residuals.py": ("identification/test_result.py", "identification/test_predict.py"),
     "identification/assessment/verdict.py": ("identification/assessment/test_diagnosis.py",),
     "control/laws/slotine_li.py": ("conformance/test_control_laws.py",),

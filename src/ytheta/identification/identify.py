@@ -19,7 +19,7 @@ from ytheta.identification.arguments import (
     expand_friction,
     ignore_stage,
 )
-from ytheta.identification.assessment.autocorrelation import compute_equation_autocorrelation_time
+from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.differential import Differential

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.assessment.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
+from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.known_torque import KnownTorque

@@ -52,12 +52,12 @@ class NormalDecomposition:
     @cached_property
     def inverse(self) -> BaseByBase:
         """N⁻¹ on the identified directions; zero on the unidentified directions."""
-        half = self._half_inverse
+        half = self.half_inverse
         return half @ half.T
 
     def solve(self, b: PerBase) -> PerBase:
         """Solve N beta = b on the identified directions; beta is zero along the unidentified directions."""
-        half = self._half_inverse
+        half = self.half_inverse
         return half @ (half.T @ b)
 
     @cached_property
@@ -69,5 +69,12 @@ class NormalDecomposition:
         return directions / np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
 
     @property
-    def _half_inverse(self) -> Float[np.ndarray, "base identified"]:
+    def factor(self) -> Float[np.ndarray, "base identified"]:
+        """F with N = F Fᵀ on the identified directions; ``half_inverse`` is its pseudo-inverse, transposed."""
+        scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
+        return self.V[:, : self.rank] * self.singular_values[: self.rank] * scale[:, None]
+
+    @property
+    def half_inverse(self) -> Float[np.ndarray, "base identified"]:
+        """H with N⁻¹ = H Hᵀ on the identified directions."""
         return self.V[:, : self.rank] / self.singular_values[: self.rank] / self.scale[:, None]

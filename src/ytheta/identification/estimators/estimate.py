@@ -15,6 +15,7 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.priors.evidence import Posterior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 # A parameter has an infinite std if its component of a unit vector along an unidentified direction exceeds this value.
@@ -38,6 +39,9 @@ class Estimate:
     joint_condition_numbers
                         estimator lin only: condition number of each joint's own equations A_i, columns scaled to length
                         one; infinite if they do not identify all of the joint's parameters
+    prior_spread        covariance of beta that the prior leaves, for estimators with a prior; it does not depend on
+                        the noise of the residuals
+    posterior           the prior with its chosen scales and the distribution of the parameters, likewise
     """
 
     beta: PerBase
@@ -48,12 +52,15 @@ class Estimate:
     rounds: int = 1
     findings: tuple[Finding, ...] = ()
     joint_condition_numbers: PerJoint | None = None
+    prior_spread: BaseByBase | None = None
+    posterior: Posterior | None = None
 
     def __post_init__(self) -> None:
         for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
             object.__setattr__(self, name, freeze(getattr(self, name).view()))
-        if self.joint_condition_numbers is not None:
-            freeze(self.joint_condition_numbers)
+        for optional in (self.joint_condition_numbers, self.prior_spread):
+            if optional is not None:
+                freeze(optional)
 
     def __repr__(self) -> str:
         unidentified = self.unidentified.shape[1]
@@ -62,6 +69,8 @@ class Estimate:
     def covariance(self, variances: PerJoint) -> BaseByBase:
         """Return the covariance of beta for these noise variances of the joints."""
         total: np.ndarray = np.einsum("j,jab->ab", variances, self.spread)
+        if self.prior_spread is not None:
+            total = total + self.prior_spread
         return 0.5 * (total + total.T)
 
 

@@ -17,7 +17,7 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.shapes import PerBase, PerJoint
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
 MAX_ROUNDING_ERROR = 1e-11  # relative rounding error of beta; below it, no refining pass is made
 
@@ -69,11 +69,19 @@ def make_estimate(
 ) -> Estimate:
     """Refine a solution and compute the matrices of its covariance."""
     equations, inverse = problem.normal_equations(), solution.decomposition.inverse
+    spread, degrees_of_freedom = compute_spread(equations, weights, inverse)
+    beta = refine(problem, weights, solution)
+    return Estimate(beta, spread, degrees_of_freedom, weights, solution.decomposition.null_space, rounds)
+
+
+def compute_spread(
+    equations: NormalEquations, weights: PerJoint, gain: BaseByBase
+) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
+    """Return P_j and the degrees of freedom of the estimate beta = sum_j w_j ``gain`` Y_jᵀ tau_j."""
     spread = np.zeros((len(equations.joints), equations.base_count, equations.base_count))
     degrees_of_freedom = np.zeros(len(equations.joints))
     for j, (weight, joint) in enumerate(zip(weights, equations.joints, strict=True)):
-        gain = inverse[:, joint.columns]
-        spread[j] = weight**2 * gain @ joint.gram @ gain.T
-        degrees_of_freedom[j] = weight * float(np.sum(gain[joint.columns] * joint.gram))
-    beta = refine(problem, weights, solution)
-    return Estimate(beta, spread, degrees_of_freedom, weights, solution.decomposition.null_space, rounds)
+        own = gain[:, joint.columns]
+        spread[j] = weight**2 * own @ joint.gram @ own.T
+        degrees_of_freedom[j] = weight * float(np.sum(gain[np.ix_(joint.columns, joint.columns)] * joint.gram))
+    return spread, degrees_of_freedom

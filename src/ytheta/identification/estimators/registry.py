@@ -9,6 +9,7 @@ from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
 
 ESTIMATORS = {
+    "evidence": "evidence.EmpiricalBayes",
     "least-squares": "least_squares.LeastSquares",
     "weighted": "weighted.Weighted",
     "sequential": "sequential.Sequential",

@@ -16,9 +16,10 @@ from ytheta.errors import InputError
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.least_squares import make_estimate, solve_weighted
+from ytheta.identification.estimators.least_squares import WeightedSolution, make_estimate, solve_weighted
 from ytheta.shapes import PerBase, PerJoint
 
+MAX_ROUNDS = 20
 WEIGHT_TOLERANCE = 1e-3  # reweighting ends once the relative change of all weights is below this value
 MIN_RELATIVE_RESIDUAL = 1e-10  # RMS of residual / RMS of torque; smaller residuals are rounding errors, not noise
 # Ratio of two joints' weights. With a larger ratio, rounding errors of one joint's sums would exceed the other's sums.
@@ -29,7 +30,7 @@ MAX_WEIGHT_RATIO = 1e8
 class Weighted:
     """Least squares with one weight per joint, reweighted at most ``rounds`` times."""
 
-    rounds: int = 20
+    rounds: int = MAX_ROUNDS
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
@@ -40,17 +41,24 @@ class Weighted:
         return "weighted"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        equations, start = problem.normal_equations(), problem.base.beta
-        weights = np.ones(len(equations.joints))
-        solution = solve_weighted(equations, weights, start)
-        rounds = 0
-        while rounds < self.rounds:
-            before, weights = weights, compute_joint_weights(equations, solution.beta)
-            solution = solve_weighted(equations, weights, start)
-            rounds += 1
-            if np.all(abs(weights - before) <= WEIGHT_TOLERANCE * weights):
-                break
+        weights, solution, rounds = solve_reweighted(problem.normal_equations(), problem.base.beta, self.rounds)
         return make_estimate(problem, weights, solution, rounds=rounds)
+
+
+def solve_reweighted(
+    equations: NormalEquations, start: PerBase, max_rounds: int = MAX_ROUNDS
+) -> tuple[PerJoint, WeightedSolution, int]:
+    """Return the converged weights, the solution with them, and the number of rounds."""
+    weights = np.ones(len(equations.joints))
+    solution = solve_weighted(equations, weights, start)
+    rounds = 0
+    while rounds < max_rounds:
+        before, weights = weights, compute_joint_weights(equations, solution.beta)
+        solution = solve_weighted(equations, weights, start)
+        rounds += 1
+        if np.all(abs(weights - before) <= WEIGHT_TOLERANCE * weights):
+            break
+    return weights, solution, rounds
 
 
 def compute_joint_weights(equations: NormalEquations, beta: PerBase) -> PerJoint:

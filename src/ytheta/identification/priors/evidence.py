@@ -5,7 +5,7 @@ they say about parameters:
 
 Identity      log Z = log N(beta_hat; K mean, N⁻¹ + K A S² Aᵀ Kᵀ)
                     = -½ uᵀ M⁻¹ u - ½ log|M| + const,   M = 1 + G S² Gᵀ,   G = Fᵀ K A,   u = Fᵀ (beta_hat - K mean)
-              d log Z / d log s_k = s_k² ((g_kᵀ M⁻¹ u)² - g_kᵀ M⁻¹ g_k)
+              d log Z / d log s_k = s_k² ((g_kᵀ M⁻¹ u)² - g_kᵀ M⁻¹ g_k),   M = Rᵀ R
               posterior of z:  mean S² Gᵀ M⁻¹ u,  covariance 1 - S Gᵀ M⁻¹ G S  in units of S
 Reference     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4 (1992) 415-447: evidence
 Notation      code   meaning                                                                   shape
@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from ytheta.identification.priors.prior import Prior
-from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, freeze
+from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, SquareMatrix, freeze
 
 # Starts of the maximisation: values of all hyperparameters relative to their means. The evidence can have several
 # maxima: "the description is right and the noise is large" and its opposite.
@@ -41,6 +41,17 @@ class Information:
 
     beta: PerBase
     factor: Float[np.ndarray, "base identified"]
+
+    @cached_property
+    def half_inverse(self) -> Float[np.ndarray, "base identified"]:
+        """The pseudo-inverse of F, transposed."""
+        return np.linalg.pinv(self.factor / self._row_scale).T / self._row_scale
+
+    @property
+    def _row_scale(self) -> Float[np.ndarray, "base 1"]:
+        """Lengths of the rows of F: parameters in kg and in kg m² become comparable."""
+        lengths = np.linalg.norm(self.factor, axis=1, keepdims=True)
+        return np.where(lengths > 0.0, lengths, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +68,20 @@ class Evidence:
 
     @cached_property
     def u(self) -> Float[np.ndarray, "identified"]:
-        return self.information.factor.T @ (self.information.beta - self.K @ self.prior.mean)
+        return self.information.factor.T @ (self.information.beta - self.prior_beta)
+
+    @cached_property
+    def prior_beta(self) -> PerBase:
+        """The base parameters that the prior expects."""
+        return self.K @ self.prior.mean
 
     def compute(self, hyper: PerHyper) -> tuple[float, PerHyper]:
         """Return log Z plus the logarithm of the hyperparameters' own density, without constants, and its gradient."""
-        squares = self.prior.compute_scales(hyper) ** 2
-        factor = cho_factor(np.eye(len(self.u)) + (self.G * squares) @ self.G.T, lower=True)
-        solved = cho_solve(factor, np.column_stack([self.u, self.G]))
-        value = -0.5 * self.u @ solved[:, 0] - np.log(np.diag(factor[0])).sum()
-        slope = squares * ((self.G.T @ solved[:, 0]) ** 2 - np.sum(self.G * solved[:, 1:], axis=0))
+        scales = self.prior.compute_scales(hyper)
+        R = factor_with_identity(self.G * scales)
+        half = solve_triangular(R, np.column_stack([self.u, self.G * scales]), trans="T", check_finite=False)
+        value = -0.5 * half[:, 0] @ half[:, 0] - np.log(np.abs(np.diag(R))).sum()
+        slope = (half[:, 1:].T @ half[:, 0]) ** 2 - np.sum(half[:, 1:] ** 2, axis=0)
         distance = (hyper - self._hyper_mean) * self._hyper_precision
         value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
         return float(value), self.prior.design.T @ slope - distance
@@ -101,6 +117,10 @@ class Posterior:
     evidence: Evidence
     hyper: PerHyper
 
+    @property
+    def prior(self) -> Prior:
+        return self.evidence.prior
+
     @cached_property
     def log_evidence(self) -> float:
         return self.evidence.compute(self.hyper)[0]
@@ -110,38 +130,58 @@ class Posterior:
         return self.evidence.prior.compute_scales(self.hyper)
 
     @cached_property
-    def theta(self) -> Float[np.ndarray, "selected"]:
-        """Means of the selected standard parameters."""
-        z = self.scales * (self._GS.T @ self._solve(self.evidence.u))
-        return freeze(self.evidence.prior.mean + self.evidence.prior.axes @ z)
-
-    @cached_property
-    def covariance(self) -> Float[np.ndarray, "selected selected"]:
-        """Covariance of the selected standard parameters."""
-        axes = self.evidence.prior.axes * self.scales
-        reduced = np.eye(len(self.scales)) - self._GS.T @ self._solve(self._GS)
-        return freeze(axes @ (0.5 * (reduced + reduced.T)) @ axes.T)
-
-    @cached_property
-    def prior_covariance(self) -> Float[np.ndarray, "selected selected"]:
-        """Covariance of the selected standard parameters before the data, for the same hyperparameters."""
-        axes = self.evidence.prior.axes * self.scales
-        return freeze(axes @ axes.T)
+    def beta(self) -> PerBase:
+        """Means of the base parameters."""
+        return freeze(self.evidence.prior_beta + self._apply_gain(self.evidence.u))
 
     @cached_property
     def gain(self) -> BaseByBase:
         """T with E[beta] = K mean + T (beta_hat - K mean): the share of the data in every direction."""
-        factor = self.evidence.information.factor
-        axes = self.evidence.K @ self.evidence.prior.axes * self.scales
-        return freeze(axes @ (self._GS.T @ self._solve(factor.T)))
+        return freeze(self._apply_gain(self.evidence.information.factor.T))
+
+    @cached_property
+    def theta(self) -> Float[np.ndarray, "selected"]:
+        """Means of the selected standard parameters."""
+        z = self._GS.T @ self._solve(self.evidence.u)
+        return freeze(self.evidence.prior.mean + self.evidence.prior.axes @ (self.scales * z))
+
+    @cached_property
+    def theta_std(self) -> Float[np.ndarray, "selected"]:
+        """Standard deviations of the selected standard parameters."""
+        axes = self.evidence.prior.axes * self.scales
+        return freeze(np.sqrt(np.maximum(np.sum((axes @ self.reduced_covariance) * axes, axis=1), 0.0)))
+
+    @cached_property
+    def reduced_covariance(self) -> Float[np.ndarray, "coordinates coordinates"]:
+        """Covariance of z, the coordinates of the prior in units of their scales; the identity without data."""
+        reduced = np.eye(len(self.scales)) - self._GS.T @ self._solve(self._GS)
+        return freeze(0.5 * (reduced + reduced.T))
+
+    def _apply_gain(self, right: np.ndarray) -> np.ndarray:
+        """Return K A S² Gᵀ M⁻¹ ``right``.
+
+        If the data are much stronger than the prior, 1 - M⁻¹ is more accurate than G S² Gᵀ M⁻¹ on the directions that
+        the data identify.
+        """
+        solved = self._solve(right)
+        change = self.evidence.K @ self.evidence.prior.axes @ ((self.scales * (self._GS.T @ solved).T).T)
+        information = self.evidence.information
+        return change + information.half_inverse @ (right - solved - information.factor.T @ change)
 
     @property
     def _GS(self) -> Float[np.ndarray, "identified coordinates"]:
         return self.evidence.G * self.scales
 
     @cached_property
-    def _cholesky(self) -> tuple[np.ndarray, bool]:
-        return cho_factor(np.eye(len(self.evidence.u)) + self._GS @ self._GS.T, lower=True)  # type: ignore[return-value]
+    def _R(self) -> SquareMatrix:
+        return factor_with_identity(self._GS)
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
-        return np.asarray(cho_solve(self._cholesky, right))
+        half = solve_triangular(self._R, right, trans="T", check_finite=False)
+        return np.asarray(solve_triangular(self._R, half, check_finite=False))
+
+
+def factor_with_identity(GS: Float[np.ndarray, "identified coordinates"]) -> SquareMatrix:
+    """Return the upper triangular R with Rᵀ R = 1 + GS GSᵀ, without forming the product, which would lose the 1."""
+    stacked = np.vstack([GS.T, np.eye(len(GS))])
+    return np.asarray(np.linalg.qr(stacked, mode="r"))

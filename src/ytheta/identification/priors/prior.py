@@ -86,13 +86,14 @@ class Prior:
             offset=self.offset[kept],
         )
 
-    def with_fixed(self, values: dict[str, float]) -> Prior:
-        """Return the prior with the hyperparameters of these names fixed at these values."""
-        fixed = np.array([hyper.name in values for hyper in self.hyper], dtype=bool)
-        constants = np.array([values.get(hyper.name, 0.0) for hyper in self.hyper])
+    def with_scale(self, family: Family, scale: float) -> Prior:
+        """Return the prior with one fixed scale for all coordinates of a family."""
+        fixed = self.belongs_to((family,))
+        design = np.where(fixed[:, None], 0.0, self.design)
+        used = design.any(axis=0)
         return replace(
             self,
-            hyper=tuple(hyper for hyper in self.hyper if hyper.name not in values),
-            design=self.design[:, ~fixed],
-            offset=self.offset + self.design @ constants,
+            hyper=tuple(hyper for hyper, is_used in zip(self.hyper, used, strict=True) if is_used),
+            design=design[:, used],
+            offset=np.where(fixed, np.log(scale), self.offset),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.identification.assessment.autocorrelation import (
+from ytheta.identification.equations.autocorrelation import (
     LAG_COUNT,
     AutocovarianceAccumulator,
     compute_autocorrelation_time,

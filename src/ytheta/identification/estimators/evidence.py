@@ -1,0 +1,126 @@
+"""Empirical Bayes: the description is a prior whose strength the data choose by their evidence.
+
+Identity      beta = K mean + T (beta_hat - K mean),   T and the scales of the prior: see ``priors.evidence``
+Reference     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4 (1992) 415-447
+Accepts       every robot and form; with unknown geometry there is no prior, and the estimate is that of ``weighted``
+Notation      code         meaning
+              beta_hat     weighted least squares: the estimate without prior
+              noise        variances v_j of the joints, and c: how many equations count as one
+              T            ``gain``: share of the data in every direction of beta
+Differs from  the paper in: the noise is that of the fit without prior. Noise that is estimated again with the prior
+              would grow where the prior is wrong and so make the prior stronger
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ytheta.findings import Finding, Severity
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.bodies.reference import make_plausible_reference
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.estimators.least_squares import (
+    WeightedSolution,
+    compute_spread,
+    refine,
+    solve_weighted,
+)
+from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL, Weighted, solve_reweighted
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.description import FLAT_SCALE, make_description_prior
+from ytheta.identification.priors.earlier_model import make_model_prior
+from ytheta.identification.priors.evidence import Evidence, Information, Posterior
+from ytheta.identification.priors.noise import Noise, estimate_inflation, estimate_variances
+from ytheta.identification.priors.prior import Family, Prior
+from ytheta.identification.priors.settings import PriorSettings
+from ytheta.shapes import BaseBySelected, PerJoint
+
+
+@dataclass(frozen=True, eq=False)
+class EmpiricalBayes:
+    """Weighted least squares with a prior; ``prior`` says what it is centred on and how strong it is."""
+
+    prior: PriorSettings = PriorSettings()
+
+    @property
+    def name(self) -> str:
+        return "evidence"
+
+    def fit(self, problem: EstimationProblem) -> Estimate:
+        if not isinstance(problem.base, BaseParameters):
+            estimate = Weighted().fit(problem)
+            return replace(estimate, findings=(*estimate.findings, _make_geometry_finding()))
+        equations = problem.normal_equations()
+        noise = estimate_noise(problem)
+        solution = solve_weighted(equations, noise.weights, problem.base.beta)
+        beta = refine(problem, noise.weights, solution)
+        information = Information(beta, solution.decomposition.factor)
+        prior = make_prior(problem.base, equations, self.prior)
+        posterior = Evidence(information, prior, select_columns(problem.base)).maximize()
+        return _make_estimate(equations, noise, solution, posterior)
+
+
+def estimate_noise(problem: EstimationProblem) -> Noise:
+    """Return the noise of the fit without prior."""
+    equations = problem.normal_equations()
+    weights, solution, _ = solve_reweighted(equations, problem.base.beta)
+    inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
+    return make_noise(equations, weights, solution, inflation)
+
+
+def make_noise(equations: NormalEquations, weights: PerJoint, solution: WeightedSolution, inflation: float) -> Noise:
+    """Return the noise of the residuals of a solution without prior; ``inflation`` is c."""
+    _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
+    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, inflation)
+    floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
+    return Noise(np.maximum(variances, floor), inflation)
+
+
+def make_prior(base: BaseParameters, equations: NormalEquations, settings: PriorSettings) -> Prior:
+    """Return the prior of the selected standard parameters."""
+    if settings.earlier is not None:
+        return make_model_prior(base, equations, settings.earlier)
+    described = base.robot if settings.description is None else settings.description
+    values = dict(zip(described.parameter_names, described.theta.tolist(), strict=True))
+    own = dict(zip(base.robot.parameter_names, base.robot.theta.tolist(), strict=True))
+    theta = np.array([values.get(name, own[name]) for name in base.robot.parameter_names])
+    prior = make_description_prior(base, equations, make_plausible_reference(described), theta)
+    if settings.flat:
+        prior = prior.with_scale(Family.LINK, FLAT_SCALE)
+    elif settings.strength is not None:
+        prior = prior.with_scale(Family.LINK, 1.0 / settings.strength)
+    return prior
+
+
+def select_columns(base: BaseParameters) -> BaseBySelected:
+    """Return the columns of K that belong to the selected standard parameters."""
+    places = {name: k for k, name in enumerate(base.robot.parameter_names)}
+    return base.K[:, [places[name] for name in base.selected]]
+
+
+def _make_estimate(
+    equations: NormalEquations, noise: Noise, solution: WeightedSolution, posterior: Posterior
+) -> Estimate:
+    gain = posterior.gain @ solution.decomposition.inverse
+    spread, degrees_of_freedom = compute_spread(equations, noise.weights, gain)
+    remaining = np.eye(len(posterior.beta)) - posterior.gain
+    axes = remaining @ posterior.evidence.K @ posterior.prior.axes * posterior.scales
+    positive = noise.weights[noise.weights > 0.0]
+    return Estimate(
+        posterior.beta,
+        spread,
+        degrees_of_freedom,
+        noise.weights / (np.median(positive) if len(positive) else 1.0),
+        solution.decomposition.null_space,
+        prior_spread=axes @ axes.T,
+        posterior=posterior,
+    )
+
+
+def _make_geometry_finding() -> Finding:
+    statement = "without geometry, the description says nothing about the parameters, so there is no prior"
+    return Finding(FitFindingCode.ESTIMATOR, Severity.NOTE, statement, "the estimate is that of weighted")

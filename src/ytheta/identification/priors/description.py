@@ -1,0 +1,176 @@
+"""The prior around a description: links in the log-det metric of their pseudo-inertias, drives in units of torque.
+
+Identity      L⁻¹ P L⁻ᵀ - 1 = s · Z,   P0 = L Lᵀ,   L = [[S_c^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
+Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
+              Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP), independent of frames
+Notation      code   meaning
+              P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
+              c, m   its centre of mass and its mass; S_c are its second moments about the centre
+              s      scale: 0.2 if the description is off by about 20 %
+Differs from  the paper in: this factor L separates the mass, the centre and the second moments of a body. Descriptions
+              know masses better than inertia tensors, so each of these three has a factor of its own
+
+The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
+second moments. A link at which the description lacks something, such as a load, is released by its own term; no
+threshold decides this. The means and widths of these terms are statements about descriptions in general: typically off
+by 30 %, and by a factor e more or less for single links and quantities.
+
+Rotor inertias and friction laws have one scale per family: torque that they cause, relative to the joint's torque.
+Friction, offsets and declared forces are flat: the description says nothing about them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.bodies.pseudo_inertia import BASIS, to_svec
+from ytheta.identification.bodies.reference import PlausibleReference
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Bool, Float, Matrix4, PerParameter
+
+# Hyperparameters: logarithms of factors of scales.
+DESCRIPTION = Hyperparameter("description", math.log(0.3), math.log(3.0))
+COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
+LINK_STD = 1.0
+LOAD = Hyperparameter("", math.log(3.0), 1.5)  # of a load that the description does not know
+FAMILIES = {
+    family: Hyperparameter(family.value, math.log(0.1), math.log(10.0))
+    for family in (Family.ROTOR, Family.ROOT, Family.LOAD)
+}
+FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD}
+# Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
+FLAT_SCALE = 1e3
+# Components of the entries of svec, whose last column belongs to centre and mass.
+SVEC_COMPONENTS = (2, 2, 2, 2, 2, 2, 1, 1, 1, 0)
+
+
+def make_description_prior(
+    base: BaseParameters,
+    equations: NormalEquations,
+    reference: PlausibleReference,
+    described: PerParameter,
+) -> Prior:
+    """Return the prior around a description.
+
+    ``reference``: plausible bodies of the description, the scale of every link. ``described``: standard parameters of
+    the description, the means. Without any inertia in the description, links are flat too.
+    """
+    blocks = [*_make_link_blocks(base, reference), *_make_drive_blocks(base, equations)]
+    index = {name: k for k, name in enumerate(base.selected)}
+    count = sum(len(block.factors) for block in blocks)
+    hyper = tuple(dict.fromkeys(each for block in blocks for factors in block.factors for each in factors))
+    axes, design = np.zeros((len(index), count)), np.zeros((count, len(hyper)))
+    offset, families, first = np.zeros(count), [], 0
+    for block in blocks:
+        columns = np.arange(first, first + len(block.factors))
+        axes[np.ix_([index[name] for name in block.names], columns)] = block.axes
+        offset[columns] = block.offset
+        families += [block.family] * len(columns)
+        for column, factors in zip(columns, block.factors, strict=True):
+            design[column, [hyper.index(each) for each in factors]] = 1.0
+        first += len(columns)
+    places = [base.robot.parameter_names.index(name) for name in base.selected]
+    return Prior(base.selected, described[places], axes, tuple(families), hyper, design, offset)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Parameters that are independent of all others: their axes, and for each axis the factors of its scale."""
+
+    names: tuple[str, ...]
+    axes: Float[np.ndarray, "own axes"]
+    family: Family
+    factors: tuple[tuple[Hyperparameter, ...], ...]
+    offset: float = 0.0
+
+
+def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> Iterator[_Block]:
+    selected = set(base.selected)
+    unknown_loads = _find_unknown_loads(base.robot)
+    for link, P0 in reference.pseudo.items():
+        names = tuple(parameter_name(link, symbol) for symbol in LINK_PARAMETERS)
+        chosen = np.array([name in selected for name in names])
+        if not chosen.any():
+            continue
+        if link in unknown_loads:
+            own: tuple[Hyperparameter, ...] = (Hyperparameter(f"load {link}", LOAD.mean, LOAD.std),)
+        else:
+            own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD))
+        axes, components = compute_body_axes(P0, chosen)
+        factors = tuple((*own, *each) for each in components)
+        offset = 0.0
+        if not reference.has_inertias:
+            factors, offset = ((),) * len(factors), math.log(FLAT_SCALE)
+        family = Family.LINK if reference.has_inertias else Family.FLAT
+        yield _Block(tuple(name for name in names if name in selected), axes, family, factors, offset)
+
+
+def compute_body_axes(
+    P0: Matrix4, chosen: Bool[np.ndarray, "10"]
+) -> tuple[Float[np.ndarray, "own axes"], tuple[tuple[Hyperparameter, ...], ...]]:
+    """Return axes of the chosen parameters of a link, one relative change of the body each, and their components.
+
+    If only some of the ten parameters are chosen, the others are known; then components cannot be separated.
+    """
+    to_svec_matrix = compute_svec_matrix(P0)
+    if chosen.all():
+        return np.linalg.inv(to_svec_matrix), tuple((COMPONENTS[k],) for k in SVEC_COMPONENTS)
+    half = to_svec_matrix[:, chosen]
+    inverse = np.linalg.inv(half.T @ half)
+    return np.linalg.cholesky(inverse), ((),) * int(chosen.sum())
+
+
+def compute_svec_matrix(P0: Matrix4) -> Float[np.ndarray, "10 10"]:
+    """Return the matrix with svec(L⁻¹ P L⁻ᵀ) = matrix @ theta of a link; see the module docstring."""
+    mass = P0[3, 3]
+    center = P0[:3, 3] / mass
+    L = np.zeros((4, 4))
+    L[:3, :3] = np.linalg.cholesky(P0[:3, :3] - mass * np.outer(center, center))
+    L[:3, 3], L[3, 3] = center * np.sqrt(mass), np.sqrt(mass)
+    inverse = np.linalg.inv(L)
+    return to_svec(inverse @ BASIS @ inverse.T).T
+
+
+def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iterator[_Block]:
+    """Yield one block for each selected parameter that is not of a link, in units of torque."""
+    units = compute_torque_units(base, equations)
+    link_parameters = {
+        parameter_name(link.name, symbol) for link in base.robot.merged.links for symbol in LINK_PARAMETERS
+    }
+    for name in base.selected:
+        if name in link_parameters:
+            continue
+        family = FAMILY_OF_SYMBOL.get(name.rpartition(".")[2], Family.FLAT)
+        factors = (FAMILIES[family],) if family in FAMILIES else ()
+        offset = 0.0 if factors else math.log(FLAT_SCALE)
+        yield _Block((name,), np.array([[units[name]]]), family, (factors,), offset)
+
+
+def compute_torque_units(base: BaseParameters, equations: NormalEquations) -> dict[str, float]:
+    """Return, for every selected parameter, the value that causes a joint's whole torque RMS; 1 if it has no effect."""
+    K = base.K
+    places = {name: k for k, name in enumerate(base.robot.parameter_names)}
+    units: dict[str, float] = {}
+    for name in base.selected:
+        column = K[:, places[name]]
+        ratios = [
+            float(column[joint.columns] @ joint.gram @ column[joint.columns]) / joint.torque_squares
+            for joint in equations.joints
+            if joint.torque_squares > 0.0
+        ]
+        largest = max(ratios, default=0.0)
+        units[name] = largest**-0.5 if largest > np.finfo(float).tiny ** 0.5 else 1.0
+    return units
+
+
+def _find_unknown_loads(robot: Robot) -> set[str]:
+    """Return the loads without mass in the description."""
+    return {link.name for link in robot.merged.links if link.load and link.inertia.massless}

@@ -1,0 +1,78 @@
+"""Settings of the prior: what it is centred on, and how strong it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.robot.robot import Robot
+from ytheta.shapes import BaseByBase, PerBase
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierModel:
+    """An identified model: base parameters with their covariance, and the bodies of its robot."""
+
+    base: BaseParameters
+    beta: PerBase
+    covariance: BaseByBase
+
+
+@dataclass(frozen=True, eq=False)
+class PriorSettings:
+    """What the prior is centred on, and how strong it is.
+
+    Attributes
+    ----------
+    description  the robot whose standard parameters are expected; None for the robot that is identified
+    earlier      an earlier model of the robot, whose covariance is the width of the prior
+    flat         whether nothing is expected of the links
+    strength     inverse of the relative deviation that is expected of the links, such as 5 for 20 %; None if the
+                 data choose it
+    """
+
+    description: Robot | None = None
+    earlier: EarlierModel | None = None
+    flat: bool = False
+    strength: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.strength is not None and not (self.strength > 0.0 and math.isfinite(self.strength)):
+            raise InputError(
+                f"prior_strength is {self.strength:g}; give a positive number, such as 5 for a description that is "
+                "off by 20 %"
+            )
+        if self.strength is not None and self.flat:
+            raise InputError("prior_strength needs a prior; remove it, or remove prior='none'")
+
+
+def check_same_parts(robot: Robot, other: Robot) -> None:
+    """Raise an InputError that names the differing joints, unless two robots have the same movable joints and links."""
+    own, others = set(robot.moving), set(other.moving)
+    if own != others:
+        parts = [
+            f"{'only' if names else ''} {robot_name!r} has {', '.join(sorted(names))}".strip()
+            for names, robot_name in ((own - others, robot.name), (others - own, other.name))
+            if names
+        ]
+        raise InputError(f"the prior belongs to another robot: {'; '.join(parts)}; give a prior of robot {robot.name!r}")
+    kinds, other_kinds = _describe_joints(robot), _describe_joints(other)
+    differing = [name for name in kinds if kinds[name] != other_kinds.get(name)]
+    if differing:
+        raise InputError(
+            f"the prior belongs to another robot: {', '.join(differing)} differ in kind, link, position or axis; give a "
+            f"prior of robot {robot.name!r}"
+        )
+
+
+def _describe_joints(robot: Robot) -> dict[str, tuple[object, ...]]:
+    """Return kind, links and rounded geometry of every joint; rounding ignores digits that files cut off."""
+    description: dict[str, tuple[object, ...]] = {}
+    for joint in robot.numeric.merged.joints:
+        geometry = np.concatenate([joint.placement.matrix.ravel(), joint.seat.matrix.ravel(), np.array(joint.axis)])
+        description[joint.name] = (joint.kind, joint.child, *np.round(geometry, 3).tolist())
+    return description

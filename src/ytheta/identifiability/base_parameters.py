@@ -234,6 +234,13 @@ class BaseParameters(Displayed):
         return {name: value for name, value in self.robot.lengths if value is not None}
 
 
+def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:
+    """Return standard parameters as base parameters, without checking whether they are independent."""
+    K = np.eye(len(robot.parameter_names))
+    rows = [robot.parameter_names.index(name) for name in names]
+    return BaseParameters(robot, "none", tuple(names), K[rows], selected=tuple(names))
+
+
 def check_same_geometry(own: Robot, robot: Robot, subject: str, function: str) -> None:
     """Raise an InputError unless two robots have the same geometry; inertias and drive parameters may differ."""
     if own is not robot and _collect_geometry(own) != _collect_geometry(robot):

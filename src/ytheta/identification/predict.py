@@ -18,14 +18,14 @@ from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
 from ytheta.findings import Finding, attach_findings
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.arguments import check_min_speed, ignore_stage
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.known_torque import KnownTorque, without_regrouping
+from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification

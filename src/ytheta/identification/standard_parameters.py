@@ -1,34 +1,173 @@
-"""Standard parameters: among all that give the identified base parameters, those nearest to the description."""
+"""Standard parameters: their distribution given the base parameters, and the bodies nearest to it.
+
+Motion determines base parameters beta = K theta. The prior says which standard parameters are likely among all that
+give beta:
+
+Identity      E[theta | beta] = mean + B (beta - K mean),   B = Sigma Kᵀ (K Sigma Kᵀ)⁻¹
+              cov(theta) = Sigma - B K Sigma + B cov(beta) Bᵀ
+Notation      mean, Sigma   prior of theta: that of the estimator or, for estimators without one, the prior around the
+                            description with its usual widths
+              H             metric of data and prior together: Kᵀ N K + Sigma⁻¹, N = cov of the noise alone, inverted
+
+The model file contains bodies: the physically consistent parameters nearest to E[theta | beta] in the metric H.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.parameters import FRICTION_PARAMETERS, length_exponents
+from ytheta.identification.bodies.bounds import BodyBounds
+from ytheta.identification.bodies.drive_limits import make_drive_limits
+from ytheta.identification.bodies.nearest import NearestBodies, prepare_body_program, solve_body_program
+from ytheta.identification.bodies.program import BodyProgram
+from ytheta.identification.bodies.reference import PlausibleReference, make_plausible_reference
+from ytheta.identification.bodies.suspicious import SuspiciousLink, find_suspicious_links
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.estimators.evidence import make_prior, select_columns
+from ytheta.identification.priors.prior import Prior
+from ytheta.identification.priors.settings import PriorSettings
+from ytheta.robot.friction_curve import find_driving_speed
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerBase
+from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerSelected, freeze
 
-# Typical distance of a link's mass from its joint axis, in m; makes masses, first moments and inertias comparable.
-TYPICAL_LENGTH = 0.1
+# Share of the prior's variance that the data have removed.
+MIN_DATA_SHARE = 0.9  # from this share on, a parameter is determined by the data
+MAX_PRIOR_SHARE = 0.1  # up to this share, it is determined by the prior
 
 
-def find_standard_parameters(base: BaseParameters, beta: PerBase) -> Float[np.ndarray, "params"]:
-    """Return, among all standard parameters that give beta, those nearest to the description.
+class Mark(Enum):
+    """What determines the value of a parameter."""
 
-    Parameters that are not selected keep the values of the description.
+    DATA = "data"
+    SHARED = "shared"
+    PRIOR = "prior"
+
+
+@dataclass(frozen=True, eq=False)
+class StandardParameters:
+    """Standard parameters of an identified model. The arrays are read-only.
+
+    Attributes
+    ----------
+    names            names of the selected standard parameters
+    mean             E[theta | beta] of the selected parameters: not always bodies
+    std, prior_std   their standard deviations after and before the data
+    base_prior_std   standard deviations of the base parameters before the data
+    theta            all standard parameters of the bodies, in the order of ``robot.parameter_names``
+    bodies           how the bodies were found
+    reference        plausible bodies of the description
+    suspicious       links whose physical consistency costs most
     """
-    described = base.robot.theta.copy()
-    selected = set(base.selected)
-    fixed = np.array([name not in selected for name in base.robot.parameter_names])
-    fixed_values = np.where(fixed, described, 0.0)
-    theta = base.nearest(beta, described - fixed_values, scale=TYPICAL_LENGTH ** length_exponents(base.robot))
-    return np.where(fixed, fixed_values, theta)
+
+    names: tuple[str, ...]
+    mean: PerSelected
+    std: PerSelected
+    prior_std: PerSelected
+    base_prior_std: PerBase
+    theta: Float[np.ndarray, "params"]
+    bodies: NearestBodies
+    reference: PlausibleReference
+    program: BodyProgram
+
+    @cached_property
+    def marks(self) -> dict[str, Mark]:
+        """What determines each selected standard parameter."""
+        return dict(zip(self.names, mark_parameters(self.std, self.prior_std), strict=True))
+
+    def find_suspicious_links(self) -> tuple[SuspiciousLink, ...]:
+        """Return the links whose physical consistency costs most: the description may lack something there."""
+        return find_suspicious_links(self.program, self.bodies)
+
+
+def mark_parameters(std: np.ndarray, prior_std: np.ndarray) -> tuple[Mark, ...]:
+    """Mark parameters by the share of the prior's variance that the data have removed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(np.isfinite(std), 1.0 - (std / prior_std) ** 2, 0.0)
+    return tuple(
+        Mark.DATA if share >= MIN_DATA_SHARE else Mark.PRIOR if share <= MAX_PRIOR_SHARE else Mark.SHARED
+        for share in shares
+    )
+
+
+def find_standard_parameters(
+    base: BaseParameters,
+    estimate: Estimate,
+    equations: NormalEquations,
+    covariance: BaseByBase,
+    noise_weights: Float[np.ndarray, "joints"],
+    *,
+    settings: PriorSettings,
+    bounds: BodyBounds,
+    highest_speeds: Mapping[str, float],
+) -> StandardParameters:
+    """Return the standard parameters of an estimate; see the module docstring.
+
+    ``covariance``: covariance of beta. ``noise_weights``: information per equation of each joint, which makes N.
+    ``highest_speeds``: the highest speed of each drive in the logs, up to which friction must brake.
+    """
+    prior, scales = _find_prior(base, estimate, equations, settings)
+    columns, axes = select_columns(base), prior.axes * scales
+    effect = columns @ axes
+    B = axes @ invert_rows(effect)
+    mean = prior.mean + B @ (estimate.beta - columns @ prior.mean)
+    rest = axes - B @ effect
+    variance = np.sum(rest**2, axis=1) + np.sum((B @ covariance) * B, axis=1)
+    inverse = np.linalg.inv(axes)
+    metric = columns.T @ equations.matrix(noise_weights) @ columns + inverse.T @ inverse
+    places = [base.robot.parameter_names.index(name) for name in base.selected]
+    target = base.robot.theta.copy()
+    target[places] = mean
+    full = np.zeros((len(target), len(target)))
+    full[np.ix_(places, places)] = metric
+    reference = make_plausible_reference(base.robot)
+    program = prepare_body_program(
+        base.robot,
+        target,
+        full,
+        reference=reference,
+        free=base.selected,
+        bounds=bounds,
+        inequalities=make_drive_limits(base.robot, set(base.selected), highest_speeds),
+    )
+    bodies = solve_body_program(program)
+    return StandardParameters(
+        names=base.selected,
+        mean=freeze(mean),
+        std=freeze(np.sqrt(variance)),
+        prior_std=freeze(np.linalg.norm(axes, axis=1)),
+        base_prior_std=freeze(np.linalg.norm(effect, axis=1)),
+        theta=bodies.theta,
+        bodies=bodies,
+        reference=reference,
+        program=program,
+    )
+
+
+def invert_rows(matrix: Float[np.ndarray, "base coordinates"]) -> Float[np.ndarray, "coordinates base"]:
+    """Return the pseudo-inverse of a matrix with independent rows, whose lengths may differ by many orders."""
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(np.linalg.pinv(matrix / lengths)) / lengths.T
+
+
+def _find_prior(
+    base: BaseParameters, estimate: Estimate, equations: NormalEquations, settings: PriorSettings
+) -> tuple[Prior, PerCoordinate]:
+    """Return the prior of the estimator and its scales or, without one, that of the description with usual widths."""
+    if estimate.posterior is not None:
+        return estimate.posterior.prior, estimate.posterior.scales
+    prior = make_prior(base, equations, settings)
+    return prior, prior.compute_scales(np.array([hyper.mean for hyper in prior.hyper]))
 
 
 def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:
@@ -43,14 +182,16 @@ def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:
         return replace(drive, **identified)
 
     return robot.with_drives(change)
-
-
 def find_inconsistent_parts(robot: Robot) -> dict[str, str]:
     """Return the links and drives whose parameters are not physically consistent, each with the reason."""
     links = {name: consistency.reason for name, consistency in robot.consistency.items() if not consistency}
     drives: dict[str, str] = {}
-    for name, value in zip(robot.parameter_names, robot.theta, strict=True):
-        owner, _, kind = name.rpartition(".")
-        if kind in JOINT_PARAMETERS and kind != "fo" and value < 0.0:
-            drives.setdefault(owner, f"{kind} is negative")
+    for name, drive in robot.drives:
+        speed = find_driving_speed(drive)
+        if drive.rotor_inertia < 0.0:
+            drives[name] = "Ia is negative"
+        elif speed is not None:
+            drives[name] = f"friction accelerates it at {speed:.3g} rad/s or m/s"
+        elif drive.load is not None and drive.load < 0.0:
+            drives[name] = "fl is negative"
     return links | drives

@@ -1,4 +1,8 @@
-"""Differential form: tau = Y(q, qd, qdd) beta, one equation per joint and kept sample; [ha1989] (24), (25)."""
+"""Differential form: tau = Y(q, qd, qdd) beta, one equation per joint and kept sample; [ha1989] (24), (25).
+
+The kernel computes Y, except for friction that changes its sign with the low-passed direction of a drive: the entries of
+Coulomb friction are overwritten (``friction``), and the columns of friction laws are added (``friction_laws``).
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,20 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
+from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
+from ytheta.identification.equations.friction_laws import (
+    LawColumns,
+    TorqueSource,
+    find_law_columns,
+    is_rigid,
+    without_law_columns,
+)
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import JointsBySample, NonzerosBySample, PerBase, PerJoint
+from ytheta.native import Block
+from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +34,13 @@ class Differential:
     """The form that uses accelerations.
 
     ``min_speed``: one speed per joint; equations of a joint are left out while the joint is slower, because stiction
-    dominates these equations.
+    dominates these equations. ``load``: computes the torque that drives transmit, on which load-dependent friction
+    depends; by default that of the robot's own parameters.
     """
 
     base: ModelParameters
     min_speed: PerJoint | None = None
+    load: TorqueSource | None = None
 
     @property
     def name(self) -> str:
@@ -33,12 +48,15 @@ class Differential:
 
     @cached_property
     def kernel(self) -> AnyKernel:
-        return regressor(self.base.robot, self.base)
+        """The kernel of Y without the columns of friction laws."""
+        return regressor(self._kernel_base.robot, self._kernel_base)
 
     @cached_property
     def layout(self) -> RegressorLayout:
-        joints = len(self.base.robot.actuated)
-        return RegressorLayout.of(self.kernel.indices, joints=joints, base_count=len(self.base))
+        rows, columns = self._indices
+        order = np.argsort(rows, kind="stable")
+        indices = (rows[order], columns[order])
+        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
 
     def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         del rate
@@ -67,10 +85,11 @@ class Differential:
         The Coulomb friction columns contain the low-passed sign of the velocity.
         """
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
+        laws = None if self.laws is None else self.laws.compute(motion, self._load)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
             if directions is not None:
                 self.friction.write(block.values, directions, block.first)
-            yield block.first, block.values
+            yield block.first, block.values if laws is None else self._insert(block, laws)
 
     def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
         """Return Y beta."""
@@ -81,4 +100,77 @@ class Differential:
 
     @cached_property
     def friction(self) -> FrictionEntries:
-        return find_friction_entries(self.base, self.kernel.indices)
+        return find_friction_entries(self._kernel_base, self.kernel.indices)
+
+    @cached_property
+    def laws(self) -> LawColumns | None:
+        """The columns of friction laws, which the kernel does not compute; None if there are none."""
+        return find_law_columns(self.base) if isinstance(self.base, BaseParameters) else None
+
+    @cached_property
+    def _kernel_base(self) -> ModelParameters:
+        if self.laws is None or not isinstance(self.base, BaseParameters):
+            return self.base
+        return without_law_columns(self.base, self.laws)
+
+    @cached_property
+    def _indices(self) -> tuple[Int[np.ndarray, "nonzeros"], Int[np.ndarray, "nonzeros"]]:
+        """Joint and base parameter of every non-zero: those of the kernel, then those of the friction laws."""
+        rows, columns = self.kernel.indices
+        if self.laws is None:
+            return rows, columns
+        kept = np.array([self.base.independent.index(name) for name in self._kernel_base.independent], dtype=int)
+        entries = self.laws.entries
+        return (
+            np.concatenate([rows, [entry.joint for entry in entries]]).astype(int),
+            np.concatenate([kept[columns], [entry.column for entry in entries]]).astype(int),
+        )
+
+    @cached_property
+    def _places(self) -> Int[np.ndarray, "nonzeros"]:
+        """The position of every non-zero of ``_indices`` in the layout, whose rows are sorted by joint."""
+        places = np.empty(len(self._indices[0]), dtype=int)
+        places[np.argsort(self._indices[0], kind="stable")] = np.arange(len(places))
+        return places
+
+    def _insert(self, block: Block, laws: Float[np.ndarray, "entries samples"]) -> NonzerosBySample:
+        """Return a block of the kernel with the entries of the friction laws."""
+        count = len(block.values)
+        values = np.empty((len(self._places), block.values.shape[1]))
+        values[self._places[:count]] = block.values
+        values[self._places[count:]] = laws[:, block.first : block.first + block.values.shape[1]]
+        return values
+
+    @cached_property
+    def _load(self) -> TorqueSource | None:
+        if self.load is not None or self.laws is None or not self.laws.needs_load:
+            return self.load
+        robot = self.base.robot
+        names = [name for name, value in zip(robot.parameter_names, robot.theta, strict=True) if value and is_rigid(name)]
+        return RigidTorque.of(without_regrouping(robot, names))
+
+
+@dataclass(frozen=True, eq=False)
+class RigidTorque:
+    """The torque of links, rotors and declared forces: that of ``beta`` in a form, without friction."""
+
+    form: Differential
+    beta: PerBase
+    known: TorqueSource | None = None
+
+    @classmethod
+    def of(cls, base: BaseParameters) -> RigidTorque:
+        """Return the torque of parameters with the values of their robot."""
+        return cls(Differential(base), base.beta)
+
+    @classmethod
+    def from_estimate(cls, form: Differential, beta: PerBase, known: TorqueSource | None) -> RigidTorque:
+        """Return the torque of the links, rotors and forces among estimated parameters, and the known torque."""
+        kernel_base = form._kernel_base
+        values = dict(zip(form.base.independent, beta.tolist(), strict=True))
+        rigid = [values[name] if is_rigid(name) else 0.0 for name in kernel_base.independent]
+        return cls(Differential(kernel_base), np.array(rigid), known)
+
+    def torque(self, motion: MotionSamples) -> JointsBySample:
+        torque = self.form.torque(motion, self.beta)
+        return torque if self.known is None else torque + self.known.torque(motion)

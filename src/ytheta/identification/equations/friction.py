@@ -50,7 +50,7 @@ def make_drive_directions(robot: Robot) -> DriveDirections | None:
     if robot.loops:  # ratios depend on the pose
         return None
     smooth_speeds = dict.fromkeys(robot.moving, 0.0) | {name: drive.coulomb_speed for name, drive in robot.drives}
-    return DriveDirections(_compute_velocity_ratios(robot), np.array([smooth_speeds[name] for name in robot.moving]))
+    return DriveDirections(compute_velocity_ratios(robot), np.array([smooth_speeds[name] for name in robot.moving]))
 
 
 def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
@@ -58,13 +58,25 @@ def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
     if robot.loops:  # smoothing speeds are proportional to velocity ratios, which depend on the pose
         return robot
     highest = np.max([_compute_highest_speeds(log) for log in logs], axis=0)
-    speeds = SMOOTH_SPEED_RATIO * np.maximum(highest, SMOOTH_SPEED_RATIO * highest.max(initial=0.0))
-    smooth_speeds = dict(zip(robot.moving, (abs(_compute_velocity_ratios(robot)) @ speeds).tolist(), strict=True))
+    floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
+    smooth_speeds = _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
 
     def smooth(name: str, drive: Drive) -> Drive:
         return drive if drive.coulomb_speed else replace(drive, coulomb_speed=smooth_speeds.get(name, 0.0))
 
     return robot.with_drives(smooth)
+
+
+def find_highest_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
+    """Return a bound of the speed of every drive in these logs; empty if the robot has loops."""
+    if robot.loops:
+        return {}
+    return _compute_drive_speeds(robot, np.max([_compute_highest_speeds(log) for log in logs], axis=0))
+
+
+def _compute_drive_speeds(robot: Robot, speeds: PerJoint) -> dict[str, float]:
+    """Return the speeds of all drives if every coordinate has its given speed in the worst direction."""
+    return dict(zip(robot.moving, (abs(compute_velocity_ratios(robot)) @ speeds).tolist(), strict=True))
 
 
 def _compute_highest_speeds(log: Log) -> PerJoint:
@@ -79,7 +91,7 @@ def _compute_highest_speeds(log: Log) -> PerJoint:
 
 def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:
     """Find the Coulomb entries among the non-zeros of a base regressor."""
-    ratios = _compute_velocity_ratios(base.robot)
+    ratios = compute_velocity_ratios(base.robot)
     drives = {f"{name}{COULOMB}": k for k, name in enumerate(base.robot.moving)}
     entries = [
         (place, drives[name], ratios[drives[name], row])
@@ -90,7 +102,7 @@ def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarra
     return FrictionEntries(np.array(places, dtype=int), np.array(owners, dtype=int), np.array(factors, dtype=float))
 
 
-def _compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
+def compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
     """Return all drive velocities per unit velocity of each coordinate, for a robot without loops."""
     assert not robot.loops
     (joints, _), (motors, _) = robot.coupling_map, robot.motor_map

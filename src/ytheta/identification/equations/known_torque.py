@@ -9,15 +9,13 @@ torque is subtracted from the measured torque before the fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.base_parameters import without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.graph import Graph
@@ -30,13 +28,15 @@ class KnownTorque:
     """The torque of the standard parameters that are not among ``base.selected``."""
 
     base: ModelParameters
+    only_rigid: bool = False  # leave out friction and offsets
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the parameters that are neither estimated nor zero."""
         robot, selected = self.base.robot, set(self.base.selected)
         values = zip(robot.parameter_names, robot.theta, strict=True)
-        return tuple(name for name, value in values if value and name not in selected)
+        unknown = selected if not self.only_rigid else {*selected, *filter(_is_friction, robot.parameter_names)}
+        return tuple(name for name, value in values if value and name not in unknown)
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -72,13 +72,6 @@ class KnownTorque:
         return replace(robot, inertias_unknown=False).with_lengths(**lengths).with_angles(**angles)
 
 
-def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:
-    """Return standard parameters as base parameters, without checking whether they are independent."""
-    K = np.eye(len(robot.parameter_names))
-    rows = [robot.parameter_names.index(name) for name in names]
-    return BaseParameters(robot, "none", tuple(names), K[rows], selected=tuple(names))
-
-
 @dataclass(frozen=True, eq=False)
 class ResidualSource:
     """A source of motion from whose torques the known torque is subtracted."""
@@ -107,6 +100,10 @@ class ResidualSource:
         if motion.tau is None:
             return motion
         return replace(motion, tau=motion.tau - self.known.torque(motion).T)
+
+
+def _is_friction(name: str) -> bool:
+    return not is_rigid(name)
 
 
 def subtract_known_torque(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:

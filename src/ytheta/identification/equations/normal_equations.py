@@ -93,6 +93,19 @@ class NormalEquations:
             b[joint.columns] += weight * joint.right_side
         return b
 
+    def substitute(self, matrix: Float[np.ndarray, "base new"], offset: PerBase) -> NormalEquations:
+        """Return the normal equations of x with beta = ``offset`` + ``matrix`` x."""
+        columns = np.arange(matrix.shape[1])
+        joints: list[JointNormalEquations] = []
+        for joint in self.joints:
+            A, o = matrix[joint.columns], offset[joint.columns]
+            rest = joint.right_side - joint.gram @ o
+            squares = joint.torque_squares - o @ (joint.right_side + rest)
+            joints.append(
+                JointNormalEquations(columns, A.T @ joint.gram @ A, A.T @ rest, max(0.0, float(squares)), joint.count)
+            )
+        return NormalEquations(matrix.shape[1], tuple(joints))
+
     def residual_squares(self, beta: PerBase) -> PerJoint:
         """Return the sum of (tau_j - Y_j beta)² for every joint, accurate to about 1e-8 times the sum of tau_j²."""
         return np.array(

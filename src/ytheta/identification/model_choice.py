@@ -1,0 +1,214 @@
+"""Choice of a model by evidence: rotor inertias and friction laws are part of it if the data speak for them.
+
+All families are estimated together first. Then the family whose removal costs least is removed, as long as this costs
+less than ``MIN_LOG_BAYES_FACTOR``; the noise is estimated again after each removal. Rotor inertias and load-dependent
+friction are never negative. The evidence of a model is therefore that of a prior without negative values (neglecting
+correlations between them):
+
+Identity      log Z + sum_k log(2 Φ(mean_k / std_k)),   Φ: distribution function of the standard normal
+Reference     R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995)
+              773-795: a Bayes factor above 20, a logarithm above 3, is strong evidence
+
+Without the sum, a delay of a torque sensor would be explained by negative rotor inertias.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.estimators.evidence import EmpiricalBayes, make_noise, make_prior, select_columns
+from ytheta.identification.estimators.least_squares import solve_weighted
+from ytheta.identification.estimators.weighted import solve_reweighted
+from ytheta.identification.priors.evidence import Evidence, Information, Posterior
+from ytheta.identification.priors.noise import Noise, estimate_inflation
+from ytheta.identification.priors.prior import Family, Prior
+from ytheta.identification.priors.settings import PriorSettings
+from ytheta.shapes import PerBase
+
+MIN_LOG_BAYES_FACTOR = 3.0
+POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
+
+# Families, torque that drives transmit → the equations of the model with these families.
+MakeProblem = Callable[[Sequence[Family], RigidTorque | None], EstimationProblem]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A model that was compared with the chosen one.
+
+    Attributes
+    ----------
+    change            the difference to the chosen model, such as "without rotor inertia"
+    log_bayes_factor  logarithm of its evidence relative to that of the chosen model: negative if the data speak against
+                      the alternative
+    fit_percent       relative torque error on the logs of the fit
+    validation_percent
+                      the same on the validation logs; None without such logs
+    """
+
+    change: str
+    log_bayes_factor: float
+    fit_percent: float
+    validation_percent: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelChoice:
+    """Which families of parameters the model has, and what the alternatives would have given.
+
+    Attributes
+    ----------
+    considered    the families about which the data decided
+    kept          those that the model has
+    alternatives  for each of them the model with the opposite choice
+    """
+
+    considered: tuple[Family, ...]
+    kept: tuple[Family, ...]
+    alternatives: tuple[Alternative, ...]
+
+
+def choose_model(
+    make_problem: MakeProblem,
+    make_validation: MakeProblem | None,
+    *,
+    considered: Sequence[Family],
+    forced: Sequence[Family],
+    prior: PriorSettings,
+) -> tuple[ModelChoice, RigidTorque | None]:
+    """Choose the families of parameters, and estimate the torque that drives transmit if friction depends on it.
+
+    ``considered``: families about which the data decide. ``forced``: families that the model has in any case.
+    """
+    everything = (*considered, *forced)
+    load = None
+    if Family.LOAD in everything:
+        rigid = make_problem([family for family in everything if family is not Family.LOAD], None)
+        load = make_rigid_torque(rigid, EmpiricalBayes(prior).fit(rigid).beta)
+    if not considered:
+        return ModelChoice((), (), ()), load
+    comparison = _Comparison.of(make_problem(everything, load), prior)
+    candidate, alternatives, noise = _remove_families(comparison, considered)
+    kept = tuple(family for family in considered if family not in candidate.removed)
+    validation = None if make_validation is None else make_validation(everything, load).normal_equations()
+    choice = ModelChoice(
+        tuple(considered),
+        kept,
+        tuple(
+            Alternative(
+                f"{'without' if family in kept else 'with'} {family.value}",
+                other.log_evidence - candidate.log_evidence,
+                compute_error_percent(comparison.equations, other.posterior.beta),
+                None if validation is None else compute_error_percent(validation, other.posterior.beta),
+            )
+            for family, other in alternatives.items()
+        ),
+    )
+    if Family.LOAD not in (*kept, *forced):
+        return choice, None
+    return choice, make_rigid_torque(comparison.problem, candidate.posterior.beta)
+
+
+def make_rigid_torque(problem: EstimationProblem, beta: PerBase) -> RigidTorque:
+    """Return the torque of the links, rotors and forces of an estimate, and of those that are known."""
+    base = problem.base
+    assert isinstance(base, BaseParameters)
+    known = KnownTorque(base, only_rigid=True)
+    return RigidTorque.from_estimate(Differential(base), beta, known if known else None)
+
+
+def compute_error_percent(equations: NormalEquations, beta: PerBase) -> float:
+    """Return the relative torque error of all joints, in percent."""
+    whole = float(equations.torque_squares.sum())
+    return 100.0 * math.sqrt(float(equations.residual_squares(beta).sum()) / whole) if whole else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A model without the families ``removed``, and its posterior."""
+
+    removed: tuple[Family, ...]
+    posterior: Posterior
+
+    @cached_property
+    def log_evidence(self) -> float:
+        return self.posterior.log_evidence + compute_sign_evidence(self.posterior)
+
+
+def compute_sign_evidence(posterior: Posterior) -> float:
+    """Return the sum of the module docstring over the parameters that cannot be negative."""
+    prior, total = posterior.prior, 0.0
+    positive = prior.axes[:, prior.belongs_to(POSITIVE_FAMILIES)].any(axis=1)
+    for mean, std in zip(posterior.theta[positive], posterior.theta_std[positive], strict=True):
+        total += math.log(2.0) + float(log_ndtr(mean / std)) if std > 0.0 else 0.0
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """The equations of the model with all families, within which simpler models are compared."""
+
+    problem: EstimationProblem
+    base: BaseParameters
+    prior: Prior
+    inflation: float
+
+    @classmethod
+    def of(cls, problem: EstimationProblem, settings: PriorSettings) -> _Comparison:
+        base, equations = problem.base, problem.normal_equations()
+        assert isinstance(base, BaseParameters)
+        weights, solution, _ = solve_reweighted(equations, base.beta)
+        inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
+        return cls(problem, base, make_prior(base, equations, settings), inflation)
+
+    @property
+    def equations(self) -> NormalEquations:
+        return self.problem.normal_equations()
+
+    def estimate_noise(self, removed: Sequence[Family]) -> Noise:
+        """Return the noise of the fit without prior and without these families."""
+        kept = self.prior.without(removed).axes.any(axis=1)
+        columns = select_columns(self.base)
+        equations = self.equations.substitute(columns[:, kept], columns @ self.prior.mean)
+        weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
+        return make_noise(equations, weights, solution, self.inflation)
+
+    def evaluate(self, removed: Sequence[Family], noise: Noise) -> _Candidate:
+        """Return the model without these families."""
+        solution = solve_weighted(self.equations, noise.weights, self.base.beta)
+        information = Information(solution.beta, solution.decomposition.factor)
+        evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
+        return _Candidate(tuple(removed), evidence.maximize())
+
+
+def _remove_families(
+    comparison: _Comparison, considered: Sequence[Family]
+) -> tuple[_Candidate, dict[Family, _Candidate], Noise]:
+    """Return the chosen model, for each family the model with the opposite choice, and the noise."""
+    removed: tuple[Family, ...] = ()
+    while True:
+        noise = comparison.estimate_noise(removed)
+        current = comparison.evaluate(removed, noise)
+        kept = [family for family in considered if family not in removed]
+        simpler = {family: comparison.evaluate((*removed, family), noise) for family in kept}
+        if not simpler:
+            break
+        weakest = max(simpler, key=lambda family: simpler[family].log_evidence)
+        if simpler[weakest].log_evidence <= current.log_evidence - MIN_LOG_BAYES_FACTOR:
+            break
+        removed = (*removed, weakest)
+    richer = {
+        family: comparison.evaluate([other for other in removed if other is not family], noise) for family in removed
+    }
+    return current, {family: (simpler | richer)[family] for family in considered}, noise

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate as running_sums
-from itertools import pairwise
 
 import numpy as np
 
 from ytheta.identification.equations.form import EquationRows, RegressorLayout
+from ytheta.native.products.row_groups import RowProducts
 from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
 WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → weights of the equations
@@ -124,7 +123,7 @@ def accumulate(
     """
     total = _Accumulator(layout, grams=grams)
     for block in rows:
-        tau = block.tau if around is None else block.tau - layout.torque(block.values, around)
+        tau = block.tau if around is None else layout.residual(block, around)
         weights = block.mask
         if weigh is not None:
             weights = weigh(tau) if weights is None else weights * weigh(tau)
@@ -138,38 +137,27 @@ def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> Normal
 
 
 class _Accumulator:
-    """Running sums. The sums of all joints are in one array, so that a block is added by one operation."""
+    """Running sums of all joints."""
 
     def __init__(self, layout: RegressorLayout, *, grams: bool = True) -> None:
-        self.layout = layout
-        sizes = [len(columns) for columns in layout.columns]
-        ends = list(running_sums((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
-        self.sums, self.block = np.zeros(ends[-1]), np.empty(ends[-1])
-        self.slices = tuple(slice(a, b) for a, b in pairwise(ends))
-        views = [self.block[part] for part in self.slices]
-        self.grams = [view.reshape(n, n) for n, view in zip(sizes, views, strict=False)] if grams else []
-        self.right_sides = views[len(sizes) :]
-        self.squares, self.counts = np.zeros(len(sizes)), np.zeros(len(sizes))
+        self.layout, self.grams = layout, grams
+        self.products = RowProducts(layout.groups, only_right=not grams)
+        self.counts = np.zeros(len(layout.slices))
 
     def add(self, values: NonzerosBySample, tau: JointsBySample, weights: JointsBySample | None) -> None:
-        root = None if weights is None else np.sqrt(weights)
-        weighted = tau if root is None else root * tau
+        if weights is None:
+            self.products.add(values, tau)
+            self.counts += tau.shape[1]
+            return
+        root, scaled = np.sqrt(weights), np.empty(values.shape)
         for joint, part in enumerate(self.layout.slices):
-            A = values[part] if root is None else values[part] * root[joint]
-            if self.grams:
-                np.matmul(A, A.T, out=self.grams[joint])  # NumPy computes half of this symmetric product
-            np.vecdot(A, weighted[joint], out=self.right_sides[joint])
-        self.sums += self.block
-        self.squares += np.vecdot(weighted, weighted)
-        self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
+            np.multiply(values[part], root[joint], out=scaled[part])
+        self.products.add(scaled, root * tau)
+        self.counts += weights.sum(axis=1)
 
     def make_normal_equations(self) -> NormalEquations:
-        columns = self.layout.columns
-        sums = [self.sums[part] for part in self.slices]
         joints: list[JointNormalEquations] = []
-        for j, joint_columns in enumerate(columns):
-            n = len(joint_columns)
-            gram = sums[j].reshape(n, n) if self.grams else np.zeros((n, n))
-            squares, count = float(self.squares[j]), float(self.counts[j])
-            joints.append(JointNormalEquations(joint_columns, gram, sums[len(columns) + j], squares, count))
+        for columns, count, sums in zip(self.layout.columns, self.counts, self.products.collect(), strict=True):
+            gram = sums[:-1, :-1] if self.grams else np.zeros((len(columns), len(columns)))
+            joints.append(JointNormalEquations(columns, gram, sums[-1, :-1], float(sums[-1, -1]), float(count)))
         return NormalEquations(self.layout.base_count, tuple(joints))

@@ -32,6 +32,11 @@ class RowGroups:
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     @cached_property
+    def table_address(self) -> int:
+        """The address of the table."""
+        return int(self.table.ctypes.data)
+
+    @cached_property
     def row_count(self) -> int:
         """The number of rows that a matrix must have."""
         return max((part.stop for part in self.slices), default=0)
@@ -55,7 +60,7 @@ class RowGroups:
                 values.strides[0] // 8,
                 coefficients.ctypes.data,
                 values.shape[1],
-                self.table.ctypes.data,
+                self.table_address,
                 len(self.slices),
                 out.ctypes.data,
                 out.strides[0] // 8,
@@ -82,6 +87,7 @@ class RowProducts:
         tile = self._code.tile
         self._lengths = [-(-(part.stop - part.start + 1) // tile) * tile for part in groups.slices]
         self._sums = np.zeros(sum(length * length for length in self._lengths))
+        self._address = self._sums.ctypes.data
 
     def add(self, values: NonzerosBySample, right: Float[np.ndarray, "groups samples"]) -> None:
         """Add the products of all samples; row k of ``right`` is the right side of group k."""
@@ -94,11 +100,15 @@ class RowProducts:
                 right.ctypes.data,
                 right.strides[0] // 8,
                 values.shape[1],
-                self._groups.table.ctypes.data,
+                self._groups.table_address,
                 len(self._lengths),
                 self._only_right,
-                self._sums.ctypes.data,
+                self._address,
             )
+
+    def merge(self, other: RowProducts) -> None:
+        """Add the sums of the same groups over other samples."""
+        self._sums += other._sums
 
     def collect(self) -> list[Float[np.ndarray, "all all"]]:
         """Return the sums of every group as a symmetric matrix; its last row belongs to the right side."""

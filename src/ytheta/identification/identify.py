@@ -26,7 +26,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB, make_drive_directions, with_smooth_friction
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import LogSource, Source
+from ytheta.identification.equations.motion_sources import LogSource, cache_sources
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.finding_codes import FitFindingCode
@@ -182,7 +182,7 @@ def _identify_from_logs(
         Differential(base, min_speed),
     )
     held_joints = find_held_joints(robot, fit_logs)
-    sources: tuple[Source, ...] = tuple(LogSource(each, directions, held_joints) for each in preparations)
+    sources = cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations))
     equation_form = create_form(form, base, min_speed=min_speed, window=window)
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):

@@ -137,7 +137,7 @@ def compute_errors(
 
     Samples at which a joint is slower than ``form.min_speed`` are left out of its errors.
     """
-    problem = EstimationProblem(form, sources, threads=threads, max_cached_bytes=0)  # one pass: no cache
+    problem = EstimationProblem(form, sources, threads=threads)
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
 
     def work(task: Task) -> tuple[MotionSamples, JointsBySample]:

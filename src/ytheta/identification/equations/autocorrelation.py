@@ -31,7 +31,7 @@ def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerB
     accumulator = AutocovarianceAccumulator(len(problem.layout.slices))
     for task in problem.tasks():
         for rows in problem.rows_of(task):
-            residual = rows.tau - problem.layout.torque(rows.values, beta)
+            residual = problem.layout.residual(rows, beta)
             residual = residual if rows.mask is None else residual * rows.mask
             accumulator.add((task.source, task.samples.segment), residual)
     return compute_autocorrelation_time(accumulator.autocovariance)

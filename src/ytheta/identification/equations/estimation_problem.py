@@ -1,14 +1,13 @@
 """The equations of an identification: an equation form applied to sources of motion.
 
 Equations are streamed: a piece of motion gives blocks of Y, and each block is added to the normal equations while it is
-in the processor's cache. No array of size samples x parameters is stored. The prepared motion of all sources is
-cached between passes if it is small enough.
+in the processor's cache. No array of size samples x parameters is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from ytheta.engine.local import map_in_order
@@ -16,12 +15,11 @@ from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
-from ytheta.identification.equations.normal_equations import NormalEquations, WeightFunction, accumulate, merge
+from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerBase
 
-PIECE_LENGTH = 1024  # samples; ten times the margin of a low-pass, but so short that there is work for all threads
-MAX_CACHED_BYTES = 16 * 2**20  # prepared motion up to this size is cached between passes
+PIECE_LENGTH = 2048  # samples; ten times the margin of a low-pass, but so short that there is work for all threads
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,6 @@ class EstimationProblem:
     sources: tuple[Source, ...]
     threads: int | None = None
     piece_length: int = PIECE_LENGTH
-    max_cached_bytes: int = MAX_CACHED_BYTES
-    _cache: dict[Task, MotionSamples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.sources:
@@ -81,12 +77,20 @@ class EstimationProblem:
         # Without weights, the products YᵀY do not depend on residuals; those of the first pass are used again.
         plain = self._plain_normal_equations if around is not None and weigh is None else None
 
-        def work(task: Task) -> NormalEquations:
-            return accumulate(self.layout, self.rows_of(task), around=around, weigh=weigh, grams=plain is None)
+        def make_sums() -> RunningSums:
+            return RunningSums(self.layout, around=around, weigh=weigh, grams=plain is None)
 
-        parts = map_in_order(work, self.tasks(), threads=self.threads)
-        total = merge(parts, empty=NormalEquations.empty(self.layout))
-        return total if plain is None else total.with_grams(plain)
+        def work(task: Task) -> RunningSums:
+            sums = make_sums()
+            for rows in self.rows_of(task):
+                sums.add(rows)
+            return sums
+
+        total = make_sums()
+        for part in map_in_order(work, self.tasks(), threads=self.threads):
+            total.merge(part)
+        equations = total.make_normal_equations()
+        return equations if plain is None else equations.with_grams(plain)
 
     def rows(self) -> Iterator[EquationRows]:
         """Yield all equations, in the order of time."""
@@ -105,17 +109,6 @@ class EstimationProblem:
         return self.form.rows(self.motion(task), self.sources[task.source].rate)
 
     def motion(self, task: Task) -> MotionSamples:
-        """Return the motion of one range of samples, from the cache if possible."""
-        cached = self._cache.get(task)
-        if cached is not None:
-            return cached
+        """Return the motion of one range of samples."""
         samples = task.samples
-        motion = self.sources[task.source].motion(samples.segment, samples.first, samples.last)
-        if self.sample_count * _count_bytes_per_sample(motion) <= self.max_cached_bytes:
-            self._cache[task] = motion
-        return motion
-
-
-def _count_bytes_per_sample(motion: MotionSamples) -> int:
-    directions = 0 if motion.direction is None else motion.direction.shape[1]
-    return 8 * (5 * motion.q.shape[1] + directions + 2)
+        return self.sources[task.source].motion(samples.segment, samples.first, samples.last)

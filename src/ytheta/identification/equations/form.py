@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.native.products.row_groups import RowGroups
 from ytheta.shapes import Int, JointsBySample, NonzerosBySample, PerBase, SamplesByJointByBase
 
 
@@ -43,13 +45,30 @@ class RegressorLayout:
         slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
         return cls(base_count, slices, tuple(columns[part] for part in slices))
 
+    @cached_property
+    def groups(self) -> RowGroups:
+        """The rows of every joint as groups, of which machine code computes sums."""
+        return RowGroups(self.slices)
+
+    @cached_property
+    def row_columns(self) -> Int[np.ndarray, "nonzeros"]:
+        """The base parameter of every row."""
+        columns = np.zeros(self.groups.row_count, dtype=int)
+        for part, own in zip(self.slices, self.columns, strict=True):
+            columns[part] = own
+        return columns
+
     def torque(self, values: NonzerosBySample, beta: PerBase) -> JointsBySample:
         """Return Y beta."""
         tau = np.zeros((len(self.slices), values.shape[1]))
-        for joint, (part, columns) in enumerate(zip(self.slices, self.columns, strict=True)):
-            if len(columns):
-                np.dot(beta[columns], values[part], out=tau[joint])
+        self.groups.combine(beta[self.row_columns], values, tau)
         return tau
+
+    def residual(self, rows: EquationRows, beta: PerBase) -> JointsBySample:
+        """Return tau - Y beta."""
+        residual = np.array(rows.tau)
+        self.groups.combine(-beta[self.row_columns], rows.values, residual)
+        return residual
 
     def dense(self, values: NonzerosBySample) -> SamplesByJointByBase:
         """Return Y of every sample, including its zeros."""

@@ -1,11 +1,14 @@
 """Sources of motion with equal time steps: logs that are prepared piece by piece, and arrays.
 
 Motion is requested by segment and range of samples. The motion of a sample does not depend on the requested range.
+Preparing a log takes several times longer than all other work of one pass. Therefore identification stores the prepared
+motion between passes (``CachedSource``), which needs little memory: of raw samples, one in ten to twenty is kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -15,8 +18,11 @@ from ytheta.errors import InputError
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_span
+from ytheta.logs.preparing.prepared_log import MotionSamples, concatenate_motion, prepare_span
 from ytheta.shapes import Bool
+
+CACHED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, but enough pieces for all threads
+MAX_CACHED_BYTES = 64 * 2**20  # of the prepared motion of all sources; an hour of a robot with six joints fits
 
 
 @runtime_checkable
@@ -115,3 +121,75 @@ class ArraySource:
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         start = self.segments[segment][0]
         return self.whole.select(start + first, start + last)
+
+
+@dataclass(frozen=True, eq=False)
+class CachedSource:
+    """A source whose motion is stored when it is first requested.
+
+    Motion is requested from the source and stored in pieces of ``piece_length`` samples, up to ``max_bytes`` in total.
+    The motion of the samples after these is requested anew each time.
+    """
+
+    source: Source
+    max_bytes: int = MAX_CACHED_BYTES
+    piece_length: int = CACHED_PIECE_LENGTH
+    _pieces: dict[tuple[int, int], MotionSamples] = field(default_factory=dict, repr=False)
+    _locks: dict[tuple[int, int], threading.Lock] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def rate(self) -> float:
+        return self.source.rate
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return self.source.lengths
+
+    @property
+    def has_torque(self) -> bool:
+        return self.source.has_torque
+
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
+        size, parts = self.piece_length, []
+        for start in range(first - first % size, last, size):
+            piece = self._find_piece(segment, start)
+            if piece is None:  # neither this piece nor any after it is stored
+                parts.append(self.source.motion(segment, max(first, start), last))
+                break
+            inside = first <= start and start + len(piece) <= last
+            parts.append(piece if inside else piece.select(max(first - start, 0), last - start))
+        return parts[0] if len(parts) == 1 else concatenate_motion(parts)
+
+    def _find_piece(self, segment: int, start: int) -> MotionSamples | None:
+        """Return a piece of the motion, or None if its samples are not stored."""
+        key = (segment, start)
+        with self._locks.setdefault(key, threading.Lock()):  # else two threads might prepare the same piece
+            if key not in self._pieces:
+                stop = min(start + self.piece_length, self.lengths[segment])
+                if sum(self.lengths[:segment]) + stop > self._max_samples:
+                    return None
+                self._pieces[key] = self.source.motion(segment, start, stop)
+            return self._pieces[key]
+
+    @cached_property
+    def _max_samples(self) -> float:
+        """The number of samples that are stored."""
+        segment = int(np.argmax(self.lengths))
+        return self.max_bytes / _count_bytes(self.source.motion(segment, 0, min(1, self.lengths[segment])))
+
+
+def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES) -> tuple[Source, ...]:
+    """Return the sources with a cache; the cache of each is proportional to its number of samples."""
+    samples = [sum(source.lengths) for source in sources]
+    total = max(sum(samples), 1)
+    return tuple(CachedSource(source, max_bytes * n // total) for source, n in zip(sources, samples, strict=True))
+
+
+def _count_bytes(motion: MotionSamples) -> int:
+    """Return the number of bytes per sample."""
+    arrays = (motion.t, motion.q, motion.qd, motion.qdd, motion.tau, motion.raw_tau, motion.rows, motion.direction)
+    return sum(array.nbytes for array in arrays if array is not None) // max(len(motion), 1)

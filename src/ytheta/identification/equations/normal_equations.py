@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate as running_sums
-from itertools import pairwise
 
 import numpy as np
 
 from ytheta.identification.equations.form import EquationRows, RegressorLayout
-from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint
+from ytheta.native.products.row_groups import RowProducts
+from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, PerBase, PerJoint
 
 WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → weights of the equations
 
@@ -58,7 +57,7 @@ class NormalEquations:
     @classmethod
     def empty(cls, layout: RegressorLayout) -> NormalEquations:
         """Return the normal equations of an empty set of equations."""
-        return _Accumulator(layout).make_normal_equations()
+        return RunningSums(layout).make_normal_equations()
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
         joints = tuple(a + b for a, b in zip(self.joints, other.joints, strict=True))
@@ -121,6 +120,55 @@ class NormalEquations:
         )
 
 
+class RunningSums:
+    """Sums over equations, from which normal equations are made.
+
+    ``around``: if given, tau is replaced by the residual tau - Y ``around``. ``weigh``: function that computes the
+    weights of the equations from tau or from these residuals. ``grams``: whether to compute the matrices G_j, which
+    needs most of the time; otherwise they are zero.
+    """
+
+    def __init__(
+        self,
+        layout: RegressorLayout,
+        *,
+        around: PerBase | None = None,
+        weigh: WeightFunction | None = None,
+        grams: bool = True,
+    ) -> None:
+        self._layout, self._around, self._weigh, self._grams = layout, around, weigh, grams
+        self._products = RowProducts(layout.groups, only_right=not grams)
+        self._counts = np.zeros(len(layout.slices))
+
+    def add(self, rows: EquationRows) -> None:
+        """Add equations."""
+        tau = rows.tau if self._around is None else self._layout.residual(rows, self._around)
+        weights = rows.mask
+        if self._weigh is not None:
+            weights = self._weigh(tau) if weights is None else weights * self._weigh(tau)
+        if weights is None:
+            self._products.add(rows.values, tau)
+            self._counts += tau.shape[1]
+            return
+        root, scaled = np.sqrt(weights), np.empty(rows.values.shape)
+        for joint, part in enumerate(self._layout.slices):
+            np.multiply(rows.values[part], root[joint], out=scaled[part])
+        self._products.add(scaled, root * tau)
+        self._counts += weights.sum(axis=1)
+
+    def merge(self, other: RunningSums) -> None:
+        """Add the sums over other equations."""
+        self._products.merge(other._products)
+        self._counts += other._counts
+
+    def make_normal_equations(self) -> NormalEquations:
+        joints: list[JointNormalEquations] = []
+        for columns, count, sums in zip(self._layout.columns, self._counts, self._products.collect(), strict=True):
+            gram = sums[:-1, :-1].copy() if self._grams else np.zeros((len(columns), len(columns)))
+            joints.append(JointNormalEquations(columns, gram, sums[-1, :-1].copy(), float(sums[-1, -1]), float(count)))
+        return NormalEquations(self._layout.base_count, tuple(joints))
+
+
 def accumulate(
     layout: RegressorLayout,
     rows: Iterable[EquationRows],
@@ -129,60 +177,13 @@ def accumulate(
     weigh: WeightFunction | None = None,
     grams: bool = True,
 ) -> NormalEquations:
-    """Return the normal equations of the given rows.
-
-    ``around``: if given, tau is replaced by the residual tau - Y ``around``. ``weigh``: function that computes the
-    weights of the equations from tau or from these residuals. ``grams``: whether to compute the matrices G_j, which
-    needs most of the time; otherwise they are zero.
-    """
-    total = _Accumulator(layout, grams=grams)
+    """Return the normal equations of the given rows; see ``RunningSums`` for the arguments."""
+    sums = RunningSums(layout, around=around, weigh=weigh, grams=grams)
     for block in rows:
-        tau = block.tau if around is None else block.tau - layout.torque(block.values, around)
-        weights = block.mask
-        if weigh is not None:
-            weights = weigh(tau) if weights is None else weights * weigh(tau)
-        total.add(block.values, tau, weights)
-    return total.make_normal_equations()
+        sums.add(block)
+    return sums.make_normal_equations()
 
 
 def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
     """Add the normal equations of parts of the data, in the order of the parts."""
     return reduce(lambda a, b: a + b, parts, empty)
-
-
-class _Accumulator:
-    """Running sums. The sums of all joints are in one array, so that a block is added by one operation."""
-
-    def __init__(self, layout: RegressorLayout, *, grams: bool = True) -> None:
-        self.layout = layout
-        sizes = [len(columns) for columns in layout.columns]
-        ends = list(running_sums((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
-        self.sums, self.block = np.zeros(ends[-1]), np.empty(ends[-1])
-        self.slices = tuple(slice(a, b) for a, b in pairwise(ends))
-        views = [self.block[part] for part in self.slices]
-        self.grams = [view.reshape(n, n) for n, view in zip(sizes, views, strict=False)] if grams else []
-        self.right_sides = views[len(sizes) :]
-        self.squares, self.counts = np.zeros(len(sizes)), np.zeros(len(sizes))
-
-    def add(self, values: NonzerosBySample, tau: JointsBySample, weights: JointsBySample | None) -> None:
-        root = None if weights is None else np.sqrt(weights)
-        weighted = tau if root is None else root * tau
-        for joint, part in enumerate(self.layout.slices):
-            A = values[part] if root is None else values[part] * root[joint]
-            if self.grams:
-                np.matmul(A, A.T, out=self.grams[joint])  # NumPy computes half of this symmetric product
-            np.vecdot(A, weighted[joint], out=self.right_sides[joint])
-        self.sums += self.block
-        self.squares += np.vecdot(weighted, weighted)
-        self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
-
-    def make_normal_equations(self) -> NormalEquations:
-        columns = self.layout.columns
-        sums = [self.sums[part] for part in self.slices]
-        joints: list[JointNormalEquations] = []
-        for j, joint_columns in enumerate(columns):
-            n = len(joint_columns)
-            gram = sums[j].reshape(n, n) if self.grams else np.zeros((n, n))
-            squares, count = float(self.squares[j]), float(self.counts[j])
-            joints.append(JointNormalEquations(joint_columns, gram, sums[len(columns) + j], squares, count))
-        return NormalEquations(self.layout.base_count, tuple(joints))

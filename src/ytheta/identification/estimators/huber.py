@@ -151,7 +151,7 @@ def _sum_over_residuals(
         residuals: list[np.ndarray] = []
         masks: list[np.ndarray] = []
         for rows in problem.rows_of(task):
-            residuals.append(rows.tau - problem.layout.torque(rows.values, beta))
+            residuals.append(problem.layout.residual(rows, beta))
             masks.append(np.ones_like(rows.tau) if rows.mask is None else rows.mask)
         return measure(np.concatenate(residuals, axis=1), np.concatenate(masks, axis=1))
 

@@ -11,7 +11,7 @@ transients are trimmed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -138,7 +138,7 @@ def prepare_log(
         lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
     ends = np.cumsum([0, *lengths.values()]).tolist()
     return PreparedLog(
-        motion=_concatenate(parts),
+        motion=concatenate_motion(parts),
         segments=tuple(pairwise(ends)),
         rate=preparation.rate,
         band=preparation.band,
@@ -167,7 +167,9 @@ def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
     return np.ascontiguousarray(channels.T)
 
 
-def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
+def concatenate_motion(parts: Sequence[MotionSamples]) -> MotionSamples:
+    """Return the motion of successive pieces as one."""
+
     def concatenate_recorded(arrays: list[np.ndarray | None]) -> np.ndarray | None:
         recorded = [array for array in arrays if array is not None]
         return np.concatenate(recorded) if recorded else None
@@ -180,4 +182,5 @@ def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
         tau=concatenate_recorded([part.tau for part in parts]),
         raw_tau=concatenate_recorded([part.raw_tau for part in parts]),
         rows=np.concatenate([part.rows for part in parts]),
+        direction=concatenate_recorded([part.direction for part in parts]),
     )

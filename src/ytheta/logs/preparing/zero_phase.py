@@ -60,7 +60,7 @@ class ZeroPhaseFilter:
         missing = count * BLOCK - samples
         before = extend_by_reflection(signal[:, : reach + 1], reach, 0)[:, :reach]
         after = extend_by_reflection(signal[:, -(reach + 1) :], 0, reach)[:, -reach:]
-        after = np.pad(after, ((0, 0), (0, missing)), mode="edge")
+        after = _extend_by_constants(after, missing)
         blocks = np.concatenate([signal, after[:, :missing]], axis=1).reshape(-1, BLOCK)
         sums = (blocks @ _to_real(self._summing)).view(complex).reshape(channels, count, 2 * modes)
         past = np.concatenate([self._sum_end(before[:, ::-1])[:, np.newaxis], sums[:, :-1, :modes]], axis=1)
@@ -79,7 +79,7 @@ class ZeroPhaseFilter:
         """Return the past of the first block, or the future of the last; ``samples`` start next to that block."""
         channels, reach = samples.shape
         count = -(-reach // BLOCK)
-        blocks = np.pad(samples, ((0, 0), (0, count * BLOCK - reach)), mode="edge").reshape(-1, BLOCK)
+        blocks = _extend_by_constants(samples, count * BLOCK - reach).reshape(-1, BLOCK)
         sums = (blocks @ _to_real(self._powers)).view(complex).reshape(channels, count, -1)
         factors = self.poles ** (BLOCK * np.arange(count + 1)[:, np.newaxis])
         constant = samples[:, -1:] * (factors[-1] / (1.0 - self.poles))
@@ -111,9 +111,20 @@ class ZeroPhaseFilter:
 
 def extend_by_reflection(signal: ChannelsBySample, before: int, after: int) -> Float[np.ndarray, "channels extended"]:
     """Extend a signal at its ends by point reflection, repeatedly if the signal is short."""
-    if signal.shape[1] < 2:
+    count = signal.shape[1]
+    if count < 2:
         return np.pad(signal, ((0, 0), (before, after)), mode="edge")
-    return np.pad(signal, ((0, 0), (before, after)), mode="reflect", reflect_type="odd")
+    if max(before, after) >= count:
+        return np.pad(signal, ((0, 0), (before, after)), mode="reflect", reflect_type="odd")
+    # np.pad gives the same numbers, but takes as long as filtering a piece.
+    ahead = 2.0 * signal[:, :1] - signal[:, before:0:-1]
+    behind = 2.0 * signal[:, -1:] - signal[:, -2 : -after - 2 : -1]
+    return np.concatenate([ahead, signal, behind], axis=1)
+
+
+def _extend_by_constants(signal: ChannelsBySample, after: int) -> Float[np.ndarray, "channels extended"]:
+    """Extend a signal by ``after`` copies of its last sample."""
+    return np.concatenate([signal, np.broadcast_to(signal[:, -1:], (len(signal), after))], axis=1)
 
 
 def _to_real(matrix: Shaped[np.ndarray, "rows columns"]) -> Float[np.ndarray, "rows real_columns"]:

@@ -75,9 +75,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     program = build_program(graph, max_steps=max_steps)
     layout = Layout.of(graph, lanes=lanes, tile=tile, slots=program.slot_count)
     c_functions = sorted({C_FUNCTIONS[name] for name, _ in program.steps if name in C_FUNCTIONS})
-    options = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}"'
-    if platform.machine().lower() in ("x86_64", "amd64"):
-        options += f' "tune-cpu"="{_SCHEDULING_MODEL}"'
+    options = format_options(lanes)
     return "\n".join(
         [
             emit_declarations(lanes),
@@ -110,9 +108,23 @@ def emit_object(
 ) -> bytes:
     """Return the object code of a graph for this computer."""
     text = emit_module(graph, lanes=lanes or detect_host().lanes, max_steps=max_steps, tile=tile)
+    return compile_module(text)
+
+
+def format_options(lanes: int) -> str:
+    """Return the attributes of functions that compute with vectors of this length."""
+    options = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}"'
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        options += f' "tune-cpu"="{_SCHEDULING_MODEL}"'
+    return options
+
+
+def compile_module(text: str) -> bytes:
+    """Return the object code of a module for this computer."""
+    machine = create_target_machine()  # it initializes LLVM, which must come first
     module = load_llvm().parse_assembly(text)
     module.verify()
-    code: bytes = create_target_machine().emit_object(module)
+    code: bytes = machine.emit_object(module)
     return code
 
 

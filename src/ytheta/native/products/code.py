@@ -1,0 +1,65 @@
+"""The machine code of ``assembly``: compiled once for this processor, or found in the cache on disk."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from ytheta.files.fingerprint import fingerprint_sources
+from ytheta.native import cache as disk
+from ytheta.native.code_memory import LLVM_LOCK, CodeMemory
+from ytheta.native.codegen.llvm import compile_module, create_target_machine, detect_host, format_options, load_llvm
+from ytheta.native.products.assembly import choose_tile, emit_products_module
+
+_POINTER, _INTEGER = ctypes.c_void_p, ctypes.c_int64
+_MATRIX = (_POINTER, _INTEGER)  # address and stride in doubles
+
+
+@dataclass(frozen=True, eq=False)
+class ProductsCode:
+    """The functions of the module; ``tile`` is the number of rows of a tile. They release Python's global lock."""
+
+    tile: int
+    add_products: Callable[..., None]
+    add_combinations: Callable[..., None]
+    memory: CodeMemory
+
+
+def load_products_code() -> ProductsCode:
+    """Return the machine code for this processor."""
+    return _load_code(detect_host().lanes)
+
+
+@cache
+def _load_code(lanes: int) -> ProductsCode:
+    with LLVM_LOCK:
+        return load_code(_find_object(lanes), lanes)
+
+
+def load_code(code: bytes, lanes: int) -> ProductsCode:
+    """Return the functions of object code that was compiled for this number of lanes."""
+    llvm = load_llvm()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    products = ctypes.CFUNCTYPE(None, *_MATRIX, *_MATRIX, _INTEGER, _POINTER, _INTEGER, _INTEGER, _POINTER)
+    combinations = ctypes.CFUNCTYPE(None, *_MATRIX, _POINTER, _INTEGER, _POINTER, _INTEGER, *_MATRIX)
+    return ProductsCode(
+        choose_tile(lanes),
+        products(engine.get_function_address("add_products")),
+        combinations(engine.get_function_address("add_combinations")),
+        CodeMemory(engine),
+    )
+
+
+def _find_object(lanes: int) -> bytes:
+    sources = fingerprint_sources("native")  # as for kernels
+    key = disk.make_key("products", str(lanes), detect_host().fingerprint, sources or "")
+    code = disk.read(key) if sources else None
+    if code is None:
+        code = compile_module(emit_products_module(lanes, format_options(lanes)))
+        if sources and fingerprint_sources("native") == sources:
+            disk.write(key, code)
+    return code

@@ -10,7 +10,10 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number, check_words
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
+from ytheta.identification.priors.settings import PriorSettings
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
@@ -50,7 +53,7 @@ def expand_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def check_parameters(
-    parameters: Sequence[str] | None, friction: Sequence[str] | None, *, rotor_inertia: bool
+    parameters: Sequence[str] | None, friction: Sequence[str] | None, *, rotor_inertia: bool | None
 ) -> tuple[str, ...]:
     """Return the names or patterns of the parameters to estimate; an empty tuple if they are chosen otherwise."""
     if parameters is None:
@@ -62,6 +65,24 @@ def check_parameters(
         other, kind = ("friction", "'*.fv,*.fc,*.fo'") if friction is not None else ("rotor_inertia", "'*.Ia'")
         raise InputError(f"parameters lists all parameters to estimate; remove {other} and add {kind} to the list")
     return names
+
+
+def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Estimator:
+    """Return the estimator with these settings of its prior; ``given``: whether the user asked for a prior."""
+    if isinstance(method, EmpiricalBayes):
+        return replace(method, prior=settings)
+    if given:
+        raise InputError(f'prior and prior_strength need the estimator "evidence"; "{method.name}" has no prior')
+    return method
+
+
+def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:
+    """Return the robot with a load of unknown inertia on each of these links."""
+    for link in check_words("add_load", links, "names of links", ("link3",)):
+        if link not in {each.name for each in robot.links}:
+            raise UnknownNameError(f"robot {robot.name!r} has no link {link!r}{suggest_names(link, [each.name for each in robot.links])}")
+        robot = robot.with_load(Inertia(), name=f"{link}_load", on=link)
+    return robot
 
 
 def ignore_stage(stage: str) -> None:

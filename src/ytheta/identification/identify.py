@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.findings import Finding, Severity, attach_findings
+from ytheta.findings import attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identifiability.registry import model_parameters
 from ytheta.identification.arguments import (
     check_min_speed,
     check_parameters,
     choose_estimator,
     expand_friction,
     ignore_stage,
+    with_prior,
+    with_unknown_loads,
 )
-from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.diagnosis import diagnose
-from ytheta.identification.assessment.residuals import compute_errors
-from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.friction import COULOMB, make_drive_directions, with_smooth_friction
-from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import LogSource, cache_sources
-from ytheta.identification.equations.registry import create_form
-from ytheta.identification.estimators.estimate import Estimate, Estimator
-from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
+from ytheta.identification.bodies.bounds import BodyBounds
+from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
+from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.friction import find_highest_speeds, make_drive_directions, with_smooth_friction
+from ytheta.identification.equations.friction_laws import bound_friction
+from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
+from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
+from ytheta.identification.estimators.evidence.model_choice import (
+    choose_model,
+    compute_error_percent,
+    make_rigid_torque,
+)
+from ytheta.identification.fit_findings import (
+    collect_log_findings,
+    describe_cumulative_form,
+    describe_unknown_geometry,
+    find_body_findings,
+    find_bounded_friction,
+    find_unexcited_joints,
+    find_unfiltered_friction,
+    name_log,
+)
+from ytheta.identification.fitting import FitEquations, Selection
 from ytheta.identification.log_checks import (
     check_logs,
     choose_preparations,
@@ -38,13 +56,16 @@ from ytheta.identification.log_checks import (
     find_zero_torques,
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
-from ytheta.identification.result import Identification, Origin
-from ytheta.identification.unknown_geometry import find_negative_inertias, summarize_geometry
+from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.priors.settings import PriorSettings
+from ytheta.identification.result import ConsistencyCost, Identification, Origin
+from ytheta.identification.standard_parameters import find_standard_parameters
+from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import PerBase, PerJoint
 
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
@@ -62,9 +83,13 @@ def identify(
     forgetting: float | None = None,
     form: str = "differential",
     friction: Sequence[str] | None = None,
-    rotor_inertia: bool = False,
+    rotor_inertia: bool | None = None,
     parameters: Sequence[str] | None = None,
     unknown_geometry: bool = False,
+    prior: PriorInput = None,
+    prior_strength: float | None = None,
+    bounds: BodyBounds | None = None,
+    add_load: Sequence[str] = (),
     window: float | None = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
@@ -90,16 +115,27 @@ def identify(
     hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last
-    estimator      "auto", "weighted", "least-squares", "sequential", "huber", "recursive" or "lin"; or an estimator
+    estimator      "auto" or "evidence": the description is a prior whose strength the data choose; without prior:
+                   "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
+                   "total-least-squares"; or an estimator
     forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
-    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset);
-                   by default viscous, coulomb and offset
-    rotor_inertia  whether to estimate the rotor inertias of the drives
+    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
+                   "root" (root of the speed) and "load" (in proportion to the load). By default viscous, coulomb and
+                   offset; and with "auto" also root and load if the data speak for them
+    rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
+                   they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown, even if they have values
+    prior          what the prior is centred on instead of the description: a model file or a robot, whose covariance
+                   is used too if it was identified; or "none" for no prior
+    prior_strength inverse of the relative deviation that is expected of the description, such as 5 for 20 %; None lets
+                   the data choose
+    bounds         bounds of masses and centres of mass of the bodies in the model
+    add_load       names of links that carry something that the description lacks: each gets a load whose ten parameters
+                   are estimated
     window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
                    cumulative form; None for the default of the form
     cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
@@ -116,24 +152,26 @@ def identify(
     """
     check_is_robot(robot)
     report = report_stage or ignore_stage
-    method, kinds = choose_estimator(estimator, forgetting), expand_friction(friction)
+    robot = with_unknown_loads(robot, add_load)
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
+    kinds = None if friction is None else expand_friction(friction)
+    settings_of_prior = read_prior(robot, prior, prior_strength)
+    method = with_prior(choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None))
     speeds = check_min_speed(robot, min_speed)
     preparation = merge_settings(settings, cutoff=cutoff, derivative=derivative, average_periods=average_periods)
     report("reading the logs")
     fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
     read = (*fit_logs, *validation_logs)
-    with attach_findings(finding for log in read for finding in _name_log(log.findings, log, read)):
+    with attach_findings(finding for log in read for finding in name_log(log.findings, log, read)):
         return _identify_from_logs(
             robot,
             fit_logs,
             validation_logs,
             estimator=method,
             form=form,
-            friction=kinds,
-            rotor_inertia=rotor_inertia,
-            parameters=names,
-            unknown_geometry=unknown_geometry,
+            selection=Selection(kinds, rotor_inertia, names, unknown_geometry),
+            prior=settings_of_prior,
+            bounds=bounds or BodyBounds(),
             window=window,
             settings=preparation,
             min_speed=speeds,
@@ -149,10 +187,9 @@ def _identify_from_logs(
     *,
     estimator: Estimator,
     form: str,
-    friction: tuple[str, ...],
-    rotor_inertia: bool,
-    parameters: tuple[str, ...],
-    unknown_geometry: bool,
+    selection: Selection,
+    prior: PriorSettings,
+    bounds: BodyBounds,
     window: float | None,
     settings: PreparationSettings,
     min_speed: PerJoint | None,
@@ -164,123 +201,137 @@ def _identify_from_logs(
     report("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     report("finding the base parameters")
-    base = model_parameters(
-        robot,
-        method="ha" if robot.unset_symbols else "auto",
-        rotor_inertia=rotor_inertia,
-        friction=() if parameters else friction,
-        parameters=parameters,
-        unknown_geometry=unknown_geometry,
-    )
-    if not len(base):
-        raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
     # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
-    smooth_robot = with_smooth_friction(base.robot, fit_logs)
-    directions, known, differential = (
-        make_drive_directions(smooth_robot),
-        KnownTorque(base),
-        Differential(base, min_speed),
-    )
+    directions = make_drive_directions(with_smooth_friction(robot, fit_logs))
     held_joints = find_held_joints(robot, fit_logs)
-    sources = cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations))
-    equation_form = create_form(form, base, min_speed=min_speed, window=window)
-    problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
-    if not any(True for _ in problem.tasks()):
-        remedy = "use the differential form" if window is None else "use a shorter window"
-        raise InputError(f"no segment is as long as a window of the {form} form; {remedy}")
+    is_known = not (robot.unset_symbols or selection.unknown_geometry)
+    uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
+    fit_equations = FitEquations(
+        robot,
+        selection,
+        form,
+        window,
+        min_speed,
+        threads,
+        selection.list_considered(robot, form) if uses_evidence and prior.earlier is None else (),
+        cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations)),
+        cache_sources(tuple(LogSource(each, directions) for each in validation_preparations)),
+    )
+    _check_equations(fit_equations)
+    report("choosing the model")
+    choice, load = choose_model(
+        fit_equations.make_problem,
+        fit_equations.make_validation_problem if validation_preparations else None,
+        considered=fit_equations.considered,
+        forced=selection.forced,
+        prior=prior,
+    )
+    problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
     report("estimating")
     estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report("computing the errors")
-    fit = compute_errors(differential, sources, estimate.beta, known=known, threads=threads)
-    validation = None
-    if validation_preparations:
-        validation_sources = tuple(LogSource(each, directions) for each in validation_preparations)
-        validation = compute_errors(differential, validation_sources, estimate.beta, known=known, threads=threads)
+    speeds = find_highest_speeds(robot, fit_logs)
+    model = problem.base.with_robot(bound_friction(with_smooth_friction(problem.base.robot, fit_logs), problem.base.independent, estimate.beta, speeds))
+    judge = _Judge(model, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    validation = judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     origin = Origin(
         logs=tuple(log.source for log in fit_logs),
         validation_logs=tuple(log.source for log in validation_logs),
-        form=equation_form.name,
+        form=problem.form.name,
         estimator=estimator.name,
-        parameters=base.selected,
+        parameters=problem.base.selected,
         min_speed=None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
     )
     findings = (
-        *_collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
+        *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
         *find_zero_torques(fit_logs),
         *repetitions,
-        *_describe_unknown_geometry(base),
-        *_describe_cumulative_form(form),
+        *describe_unknown_geometry(problem.base),
+        *describe_cumulative_form(form),
         *estimate.findings,
-        *_find_unexcited_joints(problem, estimator, estimate),
-        *_find_unfiltered_friction(base),
+        *find_unexcited_joints(problem, estimator, estimate),
+        *find_unfiltered_friction(problem.base),
+        *find_bounded_friction(model.robot),
         *diagnose(problem, estimate),
     )
-    autocorrelation_time = None
-    if form != "differential":
-        autocorrelation_time = compute_equation_autocorrelation_time(problem, estimate.beta)
-    equations, model = problem.normal_equations(), base.with_robot(smooth_robot)
-    result = Identification(model, estimate, equations, fit, validation, origin, findings, autocorrelation_time)
+    result = Identification(
+        model,
+        estimate,
+        problem.normal_equations(),
+        judge.compute_errors(fit_equations.sources, estimate.beta),
+        validation,
+        origin,
+        findings,
+        None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta),
+        choice=choice,
+    )
+    if isinstance(model, BaseParameters):
+        report("finding the bodies")
+        return _add_bodies(result, judge, prior, bounds, speeds)
     negative = tuple(find_negative_inertias(model, result.beta, result.std))
-    return replace(result, findings=(*findings, *negative)) if negative else result
+    return replace(result, findings=(*findings, *negative))
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Computes torque errors, always in the differential form, so that forms can be compared."""
+
+    base: ModelParameters
+    equations: FitEquations
+    min_speed: PerJoint | None
+    load: RigidTorque | None
+
+    def compute_errors(self, sources: tuple[Source, ...], beta: PerBase) -> TorqueErrors:
+        form = Differential(self.base, self.min_speed, self.load)
+        return compute_errors(form, sources, beta, known=KnownTorque(self.base), threads=self.equations.threads)
+
+
+def _add_bodies(
+    result: Identification, judge: _Judge, prior: PriorSettings, bounds: BodyBounds, speeds: Mapping[str, float]
+) -> Identification:
+    """Return the result with the bodies of the model, and findings about what they cost."""
+    base = result.base
+    assert isinstance(base, BaseParameters)
+    variances = result.noise**2 * result.autocorrelation_time
+    standard = find_standard_parameters(
+        base,
+        result.estimate,
+        result.normal_equations,
+        result.covariance,
+        np.where(variances > 0.0, 1.0 / np.where(variances > 0.0, variances, 1.0), 0.0),
+        settings=prior,
+        bounds=bounds,
+        highest_speeds=speeds,
+    )
+    beta = base.K @ standard.theta
+    cost = ConsistencyCost(
+        compute_error_percent(result.normal_equations, result.beta),
+        compute_error_percent(result.normal_equations, beta),
+        None if result.validation is None else result.validation.relative_percent,
+        None
+        if result.validation is None
+        else judge.compute_errors(judge.equations.validation_sources, beta).relative_percent,
+    )
+    result = replace(result, standard=standard, consistency_cost=cost)
+    return replace(result, findings=(*result.findings, *find_body_findings(result)))
+
+
+def _check_equations(fit_equations: FitEquations) -> None:
+    """Raise an error if no parameter has an effect, or if no segment is long enough for a window."""
+    problem = fit_equations.make_problem(fit_equations.selection.forced, None)
+    if not len(problem.base):
+        raise InputError(
+            f"robot {fit_equations.robot.name!r}: no parameter has any effect on its torques; nothing can be identified"
+        )
+    if not any(True for _ in problem.tasks()):
+        remedy = "use the differential form" if fit_equations.window is None else "use a shorter window"
+        raise InputError(f"no segment is as long as a window of the {fit_equations.form} form; {remedy}")
 
 
 def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:
     """Return the autocorrelation time of low-passed white noise, in samples: rate / (2 · noise bandwidth)."""
     return max(1.0, 0.5 * preparation.rate / (NOISE_BANDWIDTH * float(preparation.settings.cutoff)))
-
-
-def _collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
-    """Yield the findings of reading and preparing the logs; with several logs, each finding names its log."""
-    for log, preparation in zip(logs, preparations, strict=True):
-        yield from _name_log((*log.findings, *preparation.findings), log, logs)
-
-
-def _name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Iterator[Finding]:
-    """Yield findings about one of these logs; with several logs, each finding names its log."""
-    for finding in findings:
-        yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
-
-
-def _describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
-    """Yield a note if lengths or angles are unknown: then the parameters are those of a regrouped Lagrangian."""
-    if isinstance(base, BaseParameters):
-        return
-    unknown = base.robot.unset_symbols
-    subject = f"{unknown[0]} has" if len(unknown) == 1 else f"{', '.join(unknown)} have"
-    statement = f"{subject} no value: the {len(base)} parameters of the regrouped Lagrangian are identified"
-    remedy = "they need no geometry; with known geometry, base parameters of the links would be identified"
-    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=summarize_geometry(base))
-
-
-def _describe_cumulative_form(form: str) -> Iterator[Finding]:
-    """Yield a note if the form is cumulative, whose equations share the noise of all samples before."""
-    if form == "cumulative":
-        statement = (
-            "equations of the cumulative form share the noise of all samples before, so its standard deviations are "
-            "only approximate: in simulations, those of friction were 3 times too small, others 2 to 4 times too large"
-        )
-        remedy = "for standard deviations that hold, use the integral form"
-        yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)
-
-
-def _find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, estimate: Estimate) -> Iterator[Finding]:
-    """Yield the joints of a regrouped Lagrangian for which the rank condition fails; ``sequential`` reports them."""
-    if not isinstance(problem.base, BaseParameters) and estimator.name != "sequential":
-        from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
-
-        yield from check_rank_condition(problem, estimate)
-
-
-def _find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:
-    """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
-    if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
-        statement = (
-            "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "
-            "which it is compared does"
-        )
-        remedy = "expect errors of Coulomb and viscous friction that exceed their standard deviations"
-        yield Finding(FitFindingCode.FRICTION, Severity.WARNING, statement, remedy)

@@ -27,7 +27,9 @@ from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
+from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.priors.settings import EarlierModel, PriorSettings, check_same_parts
 from ytheta.identification.unknown_geometry import (
     is_without_geometry,
     list_function_texts,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 TABLE = "identification"
 SUFFIX = ".toml"
+NO_PRIOR = "none"
 # Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
 RELATIVE_TOLERANCE = 1e-8
 
@@ -112,6 +115,49 @@ class Model(Displayed):
     def __repr__(self) -> str:
         verdict = self.table.get("verdict", "unknown")
         return f"Model({len(self.names)} {self.noun} of {self.robot.name!r}, verdict {verdict})"
+
+
+PriorInput = str | Path | Robot | None
+
+
+def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> PriorSettings:
+    """Return the settings of the prior; ``prior``: "none", a robot, or the path of a robot or a model file."""
+    if prior is None:
+        return PriorSettings(strength=strength)
+    if isinstance(prior, str) and prior == NO_PRIOR:
+        return PriorSettings(flat=True, strength=strength)
+    if isinstance(prior, Robot):
+        check_same_parts(robot, prior)
+        return PriorSettings(description=prior, strength=strength)
+    path = check_path(prior, "the prior")
+    described = load(path)
+    if described.inertias_unknown:
+        raise InputError(f"{path} was identified with unknown geometry and has no inertias; give another prior")
+    check_same_parts(robot, described)
+    if read_identification_table(path) is None:
+        return PriorSettings(description=described, strength=strength)
+    if strength is not None:
+        raise InputError(f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength")
+    return PriorSettings(earlier=_make_earlier_model(read_model(path)))
+
+
+def _make_earlier_model(model: Model) -> EarlierModel:
+    """Return the base parameters of a model, found again for its robot, with their values and covariance."""
+    base = base_parameters(
+        model.robot, rotor_inertia=bool(model.table.get("rotor_inertia")), friction=model.table.get("friction")
+    )
+    if base.names != model.names:
+        base = base_parameters(model.robot, parameters=_list_selected(model))
+    if base.names != model.names:
+        raise InputError(
+            f"the base parameters of the model of {model.robot.name!r} are not those of its robot; identify it again"
+        )
+    return EarlierModel(base, model.beta, model.covariance)
+
+
+def _list_selected(model: Model) -> tuple[str, ...]:
+    """Return the standard parameters that were selected when a model was identified."""
+    return tuple(model.table.get("standard_parameters", {}))
 
 
 def save_model(identification: Identification, path: str | Path) -> Path:

@@ -34,10 +34,13 @@ from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
+from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.standard_parameters import (
+    Mark,
+    StandardParameters,
     find_inconsistent_parts,
-    find_standard_parameters,
+    mark_parameters,
     with_friction,
 )
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
@@ -65,6 +68,21 @@ class Origin:
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
 
 
+@dataclass(frozen=True)
+class ConsistencyCost:
+    """Torque errors in percent of the estimate and of the bodies nearest to it; None without validation logs."""
+
+    estimate_percent: float
+    bodies_percent: float
+    validation_estimate_percent: float | None = None
+    validation_bodies_percent: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """Error of the bodies divided by the error of the estimate, on the logs of the fit."""
+        return self.bodies_percent / self.estimate_percent if self.estimate_percent > 0.0 else 1.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Reported):
     """A model of a robot, identified from its motion. Its arrays are read-only.
@@ -88,6 +106,12 @@ class Identification(Reported):
     equation_autocorrelation_time
                       autocorrelation time of the residuals, as a number of equations; None for the differential form,
                       in which every sample is an equation and ``fit`` contains the autocorrelation time
+    choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
+    standard          standard parameters with their deviations before and after the data, and the bodies; None if the
+                      geometry is unknown
+    consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
+    marks, standard_marks
+                      what determines each base parameter and each standard parameter: data, prior, or both
     """
 
     subject: ClassVar[str] = "identification"
@@ -100,6 +124,9 @@ class Identification(Reported):
     origin: Origin
     findings: tuple[Finding, ...] = ()
     equation_autocorrelation_time: PerJoint | None = None
+    choice: ModelChoice = NO_CHOICE
+    standard: StandardParameters | None = None
+    consistency_cost: ConsistencyCost | None = None
 
     @property
     def beta(self) -> PerBase:
@@ -185,13 +212,25 @@ class Identification(Reported):
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """Among all standard parameters that give beta, those nearest to the description.
+        """Standard parameters of the bodies nearest to the estimate: physically consistent.
 
         Raises UnsetLengthError or UnsetAngleError if the geometry is unknown.
         """
-        if not isinstance(self.base, BaseParameters):
+        if self.standard is None:
             raise make_unset_error(self.base.robot)
-        return freeze(find_standard_parameters(self.base, self.beta))
+        return self.standard.theta
+
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """What determines each base parameter: the data, the prior, or both; the data for estimators without prior."""
+        if self.standard is None or self.estimate.posterior is None:
+            return tuple(Mark.DATA if np.isfinite(std) else Mark.PRIOR for std in self.std)
+        return mark_parameters(self.std, self.standard.base_prior_std)
+
+    @property
+    def standard_marks(self) -> dict[str, Mark]:
+        """What determines each selected standard parameter; empty if the geometry is unknown."""
+        return {} if self.standard is None else self.standard.marks
 
     @cached_property
     def robot(self) -> Robot:

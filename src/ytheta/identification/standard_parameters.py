@@ -31,7 +31,7 @@ from ytheta.identification.bodies.reference import PlausibleReference, make_plau
 from ytheta.identification.bodies.suspicious import SuspiciousLink, find_suspicious_links
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.evidence import make_prior, select_columns
+from ytheta.identification.estimators.evidence.empirical_bayes import make_prior, select_columns
 from ytheta.identification.priors.prior import Prior
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.robot.friction_curve import find_driving_speed

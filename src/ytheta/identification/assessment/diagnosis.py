@@ -31,6 +31,7 @@ from ytheta.identification.assessment.torque_signs import (
 )
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction_laws import LAWS
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.finding_codes import FitFindingCode
@@ -53,10 +54,11 @@ MAX_SAMPLES, MAX_ENTRIES = 3000, 1_000_000
 def diagnose(problem: EstimationProblem, estimate: Estimate) -> tuple[Finding, ...]:
     """Return findings about wrong signs of torques and a wrong direction of gravity, with remedies."""
     base, robot = problem.base, problem.base.robot
-    kernel = problem.form.kernel if isinstance(problem.form, Differential) else regressor(robot, base)
+    form = problem.form if isinstance(problem.form, Differential) else Differential(base)
     q, *_ = sample_motion(problem, POSE_COUNT)
-    static = compute_static_regressor(kernel, q)
-    inertia = compute_inertia_rows(kernel, q, static)
+    static = compute_static_regressor(form.kernel, q)
+    inertia = form.insert_zero_columns(compute_inertia_rows(form.kernel, q, static)[None])[0]
+    static = form.insert_zero_columns(static)
     test = SignTest(problem.normal_equations(), robot.actuated, base.independent, estimate.beta, inertia)
     weight = static * make_link_parameter_mask(base.independent)
     described = Hypothesis(test, weight, base.beta, np.array(robot.gravity_in_base))
@@ -119,7 +121,8 @@ def compare_gravity(problem: EstimationProblem) -> tuple[Hypothesis, Hypothesis 
 
 def make_gravity_hypotheses(problem: EstimationProblem) -> Iterator[Hypothesis]:
     """Yield hypotheses for the described gravity, its opposite, and both directions along each axis of the base."""
-    robot, names = problem.base.robot, problem.base.selected
+    robot = problem.base.robot
+    names = tuple(name for name in problem.base.selected if not name.endswith(LAWS))
     max_samples = min(MAX_SAMPLES, max(POSE_COUNT, MAX_ENTRIES // (len(robot.actuated) * len(names))))
     q, qd, qdd, tau = sample_motion(problem, max_samples)
     described = np.array(robot.gravity_in_base)

@@ -2,8 +2,8 @@
 
 Single terms of a friction curve may be negative if it has a root: a root of the speed and a negative viscous term
 describe a curve that flattens. Therefore the curve is limited, not its terms: it is not negative at speeds up to the
-highest recorded one. Beyond it, the curve of such a drive is constant, see ``Drive.friction_speed``. Without a root,
-viscous and Coulomb friction themselves are not negative, so that the curve brakes at every speed.
+highest recorded one. A drive whose viscous term is negative is constant beyond it, see ``Drive.friction_speed``; the
+viscous term of all others is not negative, so that the curve brakes at every speed.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ def make_drive_limits(robot: Robot, free: Collection[str], highest_speeds: Mappi
         if "fl" in names:
             add({names["fl"]: 1.0}, 0.0, f"load-dependent friction of {owner} brakes")
             add({names["fl"]: -1.0}, -MAX_LOAD_FRICTION, f"load-dependent friction of {owner} is below the load")
+        if drive.root is None or np.isinf(drive.max_curve_speed):
+            add({names["fv"]: 1.0}, 0.0, f"friction of {owner} brakes")
         if drive.root is None:
-            for symbol in ("fv", "fc"):
-                add({names[symbol]: 1.0}, 0.0, f"friction of {owner} brakes")
+            add({names["fc"]: 1.0}, 0.0, f"friction of {owner} brakes")
             continue
         for factors in _list_curve_factors(drive, highest_speeds.get(owner, 0.0)):
             chosen = {names[s]: f for s, f in zip(CURVE_PARAMETERS, factors, strict=True) if s in names and s != "fl"}

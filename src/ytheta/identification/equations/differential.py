@@ -26,7 +26,7 @@ from ytheta.identification.equations.friction_laws import (
 )
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
-from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint
+from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint, SamplesByJointByBase
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,14 @@ class Differential:
         for first, values in self.compute_regressor_blocks(motion):
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
         return tau
+
+    def insert_zero_columns(self, Y: SamplesByJointByBase) -> SamplesByJointByBase:
+        """Return Y of the kernel with zeros in the columns of friction laws: Y at rest, where friction is zero."""
+        if self.laws is None:
+            return Y
+        full = np.zeros((*Y.shape[:2], len(self.base)))
+        full[:, :, [self.base.independent.index(name) for name in self._kernel_base.independent]] = Y
+        return full
 
     @cached_property
     def friction(self) -> FrictionEntries:

@@ -12,7 +12,7 @@ Notation      direction   low-passed sign of the velocity v of a drive
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -25,7 +25,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, JointsBySample
+from ytheta.shapes import Float, JointsBySample, PerBase
 
 VISCOUS, ROOT, LOAD = (f".{FRICTION_PARAMETERS[kind]}" for kind in ("viscous", "root", "load"))
 LAWS = (ROOT, LOAD)
@@ -151,26 +151,29 @@ def supports_load_friction(robot: Robot) -> bool:
     return not (robot.loops or robot.couplings or robot.motors)
 
 
-def with_friction_laws(robot: Robot, *, root: bool, load: bool) -> Robot:
-    """Return the robot with or without these laws on all of its drives; described values are kept."""
+def with_friction_laws(robot: Robot, *, root: bool | None = None, load: bool | None = None) -> Robot:
+    """Return the robot with or without these laws on all of its drives; None leaves a law as it is described."""
 
     def change(name: str, drive: Drive) -> Drive:
         del name
-        return replace(
-            drive,
-            root=(drive.root or 0.0) if root else None,
-            load=(drive.load or 0.0) if load else None,
-            friction_speed=drive.friction_speed if root else 0.0,
-        )
+        if root is not None:
+            speed = drive.friction_speed if root else 0.0
+            drive = replace(drive, root=(drive.root or 0.0) if root else None, friction_speed=speed)
+        return drive if load is None else replace(drive, load=(drive.load or 0.0) if load else None)
 
-    return robot.with_drives(change)
+    return robot if root is load is None else robot.with_drives(change)
 
 
-def list_laws(robot: Robot) -> Sequence[str]:
-    """Return the kinds of friction laws that drives of this robot have: "root", "load"."""
-    laws = []
-    if any(drive.root is not None for _, drive in robot.drives):
-        laws.append("root")
-    if any(drive.load is not None for _, drive in robot.drives):
-        laws.append("load")
-    return tuple(laws)
+def bound_friction(robot: Robot, names: Sequence[str], beta: PerBase, speeds: Mapping[str, float]) -> Robot:
+    """Return the robot whose friction is constant beyond the recorded speeds, wherever it would fall there.
+
+    A curve with a root and a negative viscous term fits the recorded speeds, but falls beyond them and would accelerate
+    the drive in the end. ``beta``: values of the parameters ``names``. ``speeds``: the highest speed of each drive.
+    """
+    values = dict(zip(names, beta.tolist(), strict=True))
+
+    def bound(name: str, drive: Drive) -> Drive:
+        falls = drive.root is not None and values.get(f"{name}{VISCOUS}", drive.viscous) < 0.0
+        return replace(drive, friction_speed=speeds.get(name, 0.0)) if falls else drive
+
+    return robot.with_drives(bound)

@@ -9,7 +9,7 @@ from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
 
 ESTIMATORS = {
-    "evidence": "evidence.EmpiricalBayes",
+    "evidence": "evidence.empirical_bayes.EmpiricalBayes",
     "least-squares": "least_squares.LeastSquares",
     "weighted": "weighted.Weighted",
     "sequential": "sequential.Sequential",
@@ -17,7 +17,7 @@ ESTIMATORS = {
     "recursive": "recursive.Recursive",
     "lin": "lin.lin.Lin",
 }
-DEFAULT = "weighted"  # uses all equations at once, weighted by the noise of each joint
+DEFAULT = "evidence"  # uses the description as far as the data allow
 
 
 def get_estimator(name: str) -> Estimator:

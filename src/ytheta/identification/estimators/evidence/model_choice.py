@@ -27,7 +27,7 @@ from ytheta.identification.equations.differential import Differential, RigidTorq
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.evidence import EmpiricalBayes, make_noise, make_prior, select_columns
+from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes, make_noise, make_prior, select_columns
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
@@ -79,6 +79,9 @@ class ModelChoice:
     alternatives: tuple[Alternative, ...]
 
 
+NO_CHOICE = ModelChoice((), (), ())
+
+
 def choose_model(
     make_problem: MakeProblem,
     make_validation: MakeProblem | None,
@@ -97,7 +100,7 @@ def choose_model(
         rigid = make_problem([family for family in everything if family is not Family.LOAD], None)
         load = make_rigid_torque(rigid, EmpiricalBayes(prior).fit(rigid).beta)
     if not considered:
-        return ModelChoice((), (), ()), load
+        return NO_CHOICE, load
     comparison = _Comparison.of(make_problem(everything, load), prior)
     candidate, alternatives, noise = _remove_families(comparison, considered)
     kept = tuple(family for family in considered if family not in candidate.removed)

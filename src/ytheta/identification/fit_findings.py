@@ -1,0 +1,147 @@
+"""Findings about a fit: what a user should know about its logs, its equations and its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ytheta.conventions import parameter_name
+from ytheta.findings import Finding, Severity
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction import COULOMB
+from ytheta.identification.estimators.estimate import Estimate, Estimator
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.result import ConsistencyCost, Identification
+from ytheta.identification.standard_parameters import Mark, StandardParameters
+from ytheta.identification.unknown_geometry import summarize_geometry
+from ytheta.logs.log import Log
+from ytheta.logs.preparing.preparation import Preparation
+from ytheta.robot.robot import Robot
+
+MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
+MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
+MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
+
+def collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
+    """Yield the findings of reading and preparing the logs; with several logs, each finding names its log."""
+    for log, preparation in zip(logs, preparations, strict=True):
+        yield from name_log((*log.findings, *preparation.findings), log, logs)
+
+
+def name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Iterator[Finding]:
+    """Yield findings about one of these logs; with several logs, each finding names its log."""
+    for finding in findings:
+        yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
+
+
+def describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
+    """Yield a note if lengths or angles are unknown: then the parameters are those of a regrouped Lagrangian."""
+    if isinstance(base, BaseParameters):
+        return
+    unknown = base.robot.unset_symbols
+    subject = f"{unknown[0]} has" if len(unknown) == 1 else f"{', '.join(unknown)} have"
+    statement = f"{subject} no value: the {len(base)} parameters of the regrouped Lagrangian are identified"
+    remedy = "they need no geometry; with known geometry, base parameters of the links would be identified"
+    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=summarize_geometry(base))
+
+
+def describe_cumulative_form(form: str) -> Iterator[Finding]:
+    """Yield a note if the form is cumulative, whose equations share the noise of all samples before."""
+    if form == "cumulative":
+        statement = (
+            "equations of the cumulative form share the noise of all samples before, so its standard deviations are "
+            "only approximate: in simulations, those of friction were 3 times too small, others 2 to 4 times too large"
+        )
+        remedy = "for standard deviations that hold, use the integral form"
+        yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)
+
+
+def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, estimate: Estimate) -> Iterator[Finding]:
+    """Yield the joints of a regrouped Lagrangian for which the rank condition fails; ``sequential`` reports them."""
+    if not isinstance(problem.base, BaseParameters) and estimator.name != "sequential":
+        from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
+
+        yield from check_rank_condition(problem, estimate)
+
+
+def find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:
+    """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
+    if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
+        statement = (
+            "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "
+            "which it is compared does"
+        )
+        remedy = "expect errors of Coulomb and viscous friction that exceed their standard deviations"
+        yield Finding(FitFindingCode.FRICTION, Severity.WARNING, statement, remedy)
+
+
+def find_bounded_friction(robot: Robot) -> Iterator[Finding]:
+    """Yield a note about drives whose friction is constant beyond the recorded speeds."""
+    bounded = [name for name, drive in robot.drives if np.isfinite(drive.max_curve_speed)]
+    if bounded:
+        statement = f"the friction of {', '.join(bounded)} was learnt up to a highest speed and is constant beyond it"
+        remedy = "record faster motion to learn it there"
+        yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy, names=tuple(bounded))
+
+
+def find_body_findings(result: Identification) -> Iterator[Finding]:
+    """Yield what a user should know about the bodies of a model."""
+    standard, cost = result.standard, result.consistency_cost
+    assert standard is not None
+    assert cost is not None
+    if not standard.reference.has_inertias:
+        statement = "the description has no inertias, so the prior of the links is flat"
+        remedy = "values that the motion does not determine are guesses from the geometry; add masses to the description"
+        yield Finding(FitFindingCode.PRIOR, Severity.NOTE, statement, remedy)
+    if cost.ratio > MAX_CONSISTENCY_COST:
+        yield _describe_cost(standard, cost)
+    yield from _find_unexpected_mass(result.base.robot, standard)
+
+
+def _describe_cost(standard: StandardParameters, cost: ConsistencyCost) -> Finding:
+    links = standard.find_suspicious_links()
+    names = tuple(each.link for each in links if each.share >= MIN_SUSPICIOUS_SHARE) or tuple(
+        each.link for each in links[:1]
+    )
+    statement = (
+        f"physical consistency costs {100.0 * (cost.ratio - 1.0):.0f} % of error "
+        f"({cost.estimate_percent:.3g} % → {cost.bodies_percent:.3g} %)"
+    )
+    if names:
+        statement += f", most of it at {', '.join(names)}: the description lacks something there"
+        remedy = f"estimate a load there (add_load, --add-load {names[0]}), or declare the force that acts there"
+    else:
+        remedy = f"the constraints that cost it: {', '.join(standard.bodies.active_bounds[:3])}"
+    fields = {"links": list(names), "estimate_percent": cost.estimate_percent, "bodies_percent": cost.bodies_percent}
+    return Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy, names=names, fields=fields)
+
+
+def _find_unexpected_mass(robot: Robot, standard: StandardParameters) -> Iterator[Finding]:
+    """Yield a note if the bodies weigh much more or less than the description, with the links that do."""
+    index = {name: k for k, name in enumerate(robot.parameter_names)}
+    masses = {link.name: index[parameter_name(link.name, "m")] for link in robot.merged.links[1:]}
+    described, identified = (
+        {name: float(theta[k]) for name, k in masses.items()} for theta in (robot.theta, standard.theta)
+    )
+    before, after = sum(described.values()), sum(identified.values())
+    if not before > 0.0 or abs(after / before - 1.0) <= MAX_MASS_CHANGE:
+        return
+    link = max(masses, key=lambda name: abs(identified[name] - described[name]))
+    mark = standard.marks.get(parameter_name(link, "m"), Mark.PRIOR)
+    reason = {
+        Mark.DATA: "the motion determines this mass",
+        Mark.SHARED: "motion and description determine it together",
+        Mark.PRIOR: "the motion does not determine this mass",
+    }[mark]
+    statement = (
+        f"the bodies weigh {after:.3g} kg, the description {before:.3g} kg; most of the difference is at {link}, "
+        f"{identified[link]:.3g} kg instead of {described[link]:.3g} kg: {reason}"
+    )
+    remedy = "if the total mass is known, give it (bounds, --total-mass)"
+    fields = {"mass": after, "described_mass": before}
+    yield Finding(FitFindingCode.MASS, Severity.NOTE, statement, remedy, names=(link,), fields=fields)

@@ -1,0 +1,132 @@
+"""The equations of a fit: which parameters are estimated, from which motion, in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.registry import model_parameters
+from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.form import Form
+from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
+from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
+from ytheta.identification.equations.motion_sources import Source
+from ytheta.identification.equations.registry import create_form
+from ytheta.identification.priors.prior import Family
+from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint
+
+DEFAULT_FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that every model has by default
+FAMILY_OF_LAW = {"root": Family.ROOT, "load": Family.LOAD}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which parameters are estimated.
+
+    Attributes
+    ----------
+    friction       kinds of friction; None for the default kinds, and friction laws if the data speak for them
+    rotor_inertia  whether rotor inertias are estimated; None if the data decide
+    parameters     names of standard parameters, which replace the choices above; empty if there are none
+    unknown_geometry
+                   whether all symbolic lengths and angles count as unknown
+    """
+
+    friction: tuple[str, ...] | None = None
+    rotor_inertia: bool | None = None
+    parameters: tuple[str, ...] = ()
+    unknown_geometry: bool = False
+
+    @property
+    def basic_friction(self) -> tuple[str, ...]:
+        """The kinds of friction without friction laws."""
+        kinds = DEFAULT_FRICTION if self.friction is None else self.friction
+        return tuple(kind for kind in kinds if kind not in FAMILY_OF_LAW)
+
+    @property
+    def forced(self) -> tuple[Family, ...]:
+        """The families that the model has in any case."""
+        laws = [family for kind, family in FAMILY_OF_LAW.items() if kind in (self.friction or ())]
+        return (*((Family.ROTOR,) if self.rotor_inertia else ()), *laws)
+
+    def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
+        """Return the families about which the data decide.
+
+        Friction laws need the differential form and velocity ratios that do not depend on the pose.
+        """
+        if self.parameters:
+            return ()
+        families = [Family.ROTOR] if self.rotor_inertia is None else []
+        if self.friction is None and form == "differential" and not robot.loops:
+            families += [Family.ROOT, *((Family.LOAD,) if supports_load_friction(robot) else ())]
+        return tuple(families)
+
+
+@dataclass(frozen=True, eq=False)
+class FitEquations:
+    """Makes the equations of models with different families of parameters, from the same motion.
+
+    Attributes
+    ----------
+    robot      the robot
+    selection  which parameters are estimated
+    form       name of the equation form; ``window`` and ``min_speed`` are its settings
+    considered families about which the data decide
+    sources    the motion of the fit
+    validation_sources
+               the motion on which models are validated; empty if there is none
+    """
+
+    robot: Robot
+    selection: Selection
+    form: str
+    window: float | None
+    min_speed: PerJoint | None
+    threads: int | None
+    considered: tuple[Family, ...]
+    sources: tuple[Source, ...]
+    validation_sources: tuple[Source, ...]
+    _bases: dict[tuple[Family, ...], ModelParameters] = field(default_factory=dict, repr=False)
+
+    def find_parameters(self, families: Sequence[Family]) -> ModelParameters:
+        """Return the identifiable parameters of the model with these families."""
+        key = tuple(sorted(families))
+        if key not in self._bases:
+            self._bases[key] = self._find_parameters(families)
+        return self._bases[key]
+
+    def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
+        """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""
+        base = self.find_parameters(families)
+        if self.form == "differential":
+            return self._make_problem(Differential(base, self.min_speed, load), self.sources)
+        return self._make_problem(
+            create_form(self.form, base, min_speed=self.min_speed, window=self.window), self.sources
+        )
+
+    def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
+        """Return the equations of the validation motion, always in the differential form."""
+        form = Differential(self.find_parameters(families), self.min_speed, load)
+        return self._make_problem(form, self.validation_sources)
+
+    def _make_problem(self, form: Form, sources: tuple[Source, ...]) -> EstimationProblem:
+        known = KnownTorque(form.base)
+        return EstimationProblem(form, subtract_known_torque(sources, known), threads=self.threads)
+
+    def _find_parameters(self, families: Sequence[Family]) -> ModelParameters:
+        selection, robot = self.selection, self.robot
+        laws = tuple(kind for kind, family in FAMILY_OF_LAW.items() if family in families)
+        # A law that is not considered stays as it is described: its torque is known.
+        decided = {kind: True if kind in laws else False if family in self.considered else None for kind, family in FAMILY_OF_LAW.items()}
+        robot = with_friction_laws(robot, root=decided["root"], load=decided["load"])
+        return model_parameters(
+            robot,
+            method="ha" if robot.unset_symbols else "auto",
+            rotor_inertia=Family.ROTOR in families,
+            friction=() if selection.parameters else (*selection.basic_friction, *laws),
+            parameters=selection.parameters,
+            unknown_geometry=selection.unknown_geometry,
+        )

@@ -24,7 +24,7 @@ import numpy as np
 from ytheta.conventions import parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.bounds import BodyBounds
-from ytheta.identification.bodies.drive_limits import make_drive_limits
+from ytheta.identification.bodies.drive_limits import make_drive_limits, raise_coulomb_friction
 from ytheta.identification.bodies.nearest import NearestBodies, prepare_body_program, solve_body_program
 from ytheta.identification.bodies.program import BodyProgram
 from ytheta.identification.bodies.reference import PlausibleReference, make_plausible_reference
@@ -146,7 +146,7 @@ def find_standard_parameters(
         std=freeze(np.sqrt(variance)),
         prior_std=freeze(np.linalg.norm(axes, axis=1)),
         base_prior_std=freeze(np.linalg.norm(effect, axis=1)),
-        theta=bodies.theta,
+        theta=freeze(raise_coulomb_friction(base.robot, bodies.theta, set(base.selected))),
         bodies=bodies,
         reference=reference,
         program=program,

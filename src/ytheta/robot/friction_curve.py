@@ -22,6 +22,7 @@ from ytheta.robot.parts import Drive
 from ytheta.shapes import Float
 
 CURVE_PARAMETERS = ("fv", "fc", "fs", "fl")
+ROUNDING_TOLERANCE = 1e-9  # of a sum of friction terms, relative to the sum of their sizes
 
 
 def compute_friction(drive: Drive, speeds: ArrayLike, *, load_torque: ArrayLike = 0.0) -> Float[np.ndarray, "*shape"]:
@@ -47,8 +48,8 @@ def compute_friction_factors(
     return np.stack([bounded, direction, direction * np.sqrt(np.abs(bounded)), direction * np.abs(torque)], axis=-1)
 
 
-def find_driving_speed(drive: Drive) -> float | None:
-    """Return the speed at which viscous, Coulomb and root friction drive instead of braking, or None if they brake.
+def find_lowest_friction(drive: Drive) -> tuple[float, float]:
+    """Return the speed at which viscous, Coulomb and root friction together are smallest, and their value there.
 
     Up to ``friction_speed``, the sum of the three is a polynomial of degree two in the root of the speed, whose
     smallest value is at an end or at its vertex. The transition of smooth Coulomb friction is not considered.
@@ -61,4 +62,11 @@ def find_driving_speed(drive: Drive) -> float | None:
     vertex = -fs / (2.0 * fv) if fv > 0.0 else 0.0
     candidates = [u for u in (0.0, vertex, end) if 0.0 <= u <= end]
     lowest = min(candidates, key=lambda u: fc + fs * u + fv * u * u)
-    return lowest * lowest if fc + fs * lowest + fv * lowest * lowest < 0.0 else None
+    return lowest * lowest, fc + fs * lowest + fv * lowest * lowest
+
+
+def find_driving_speed(drive: Drive) -> float | None:
+    """Return the speed at which viscous, Coulomb and root friction drive instead of braking, or None if they brake."""
+    speed, friction = find_lowest_friction(drive)
+    size = abs(drive.viscous) * speed + abs(drive.coulomb) + abs(drive.root or 0.0) * math.sqrt(speed)
+    return speed if friction < -ROUNDING_TOLERANCE * size else None

@@ -9,14 +9,16 @@ viscous term of all others is not negative, so that the curve brakes at every sp
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.identification.bodies.bounds import Inequalities
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors
+from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors, find_lowest_friction
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
+from ytheta.shapes import PerParameter
 
 # Speeds at which the curve is limited, relative to the highest speed: dense near zero, where a root bends most.
 RELATIVE_SPEEDS = np.linspace(0.0, 1.0, 21)[1:] ** 2
@@ -69,3 +71,19 @@ def _list_curve_factors(drive: Drive, highest_speed: float) -> np.ndarray:
     if not highest_speed > 0.0:
         return at_rest
     return np.concatenate([at_rest, compute_friction_factors(drive, highest_speed * RELATIVE_SPEEDS)])
+
+
+def raise_coulomb_friction(robot: Robot, theta: PerParameter, free: Collection[str]) -> PerParameter:
+    """Return the parameters with Coulomb friction so large that friction brakes between the limited speeds too.
+
+    Between two speeds at which the curve is zero, it can fall below zero by a small amount.
+    """
+    raised, index = theta.copy(), {name: k for k, name in enumerate(robot.parameter_names)}
+    for owner, drive in robot.drives:
+        names = {symbol: parameter_name(owner, symbol) for symbol in ("fv", "fc", "fs")}
+        if drive.root is None or names["fc"] not in free:
+            continue
+        fv, fc, fs = (float(raised[index[name]]) for name in names.values())
+        _, lowest = find_lowest_friction(replace(drive, viscous=fv, coulomb=fc, root=fs))
+        raised[index[names["fc"]]] += max(0.0, -lowest)
+    return raised

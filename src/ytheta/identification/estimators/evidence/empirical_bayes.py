@@ -42,9 +42,14 @@ from ytheta.shapes import BaseBySelected, PerJoint
 
 @dataclass(frozen=True, eq=False)
 class EmpiricalBayes:
-    """Weighted least squares with a prior; ``prior`` says what it is centred on and how strong it is."""
+    """Weighted least squares with a prior.
+
+    ``prior`` says what it is centred on and how strong it is. ``inflation`` is the number c of equations that count as
+    one; None to estimate it from the residuals of this fit without prior.
+    """
 
     prior: PriorSettings = PriorSettings()
+    inflation: float | None = None
 
     @property
     def name(self) -> str:
@@ -55,7 +60,7 @@ class EmpiricalBayes:
             estimate = Weighted().fit(problem)
             return replace(estimate, findings=(*estimate.findings, _make_geometry_finding()))
         equations = problem.normal_equations()
-        noise = estimate_noise(problem)
+        noise = estimate_noise(problem, self.inflation)
         solution = solve_weighted(equations, noise.weights, problem.base.beta)
         beta = refine(problem, noise.weights, solution)
         information = Information(beta, solution.decomposition.factor)
@@ -64,11 +69,12 @@ class EmpiricalBayes:
         return _make_estimate(equations, noise, solution, posterior)
 
 
-def estimate_noise(problem: EstimationProblem) -> Noise:
-    """Return the noise of the fit without prior."""
+def estimate_noise(problem: EstimationProblem, inflation: float | None = None) -> Noise:
+    """Return the noise of the fit without prior; ``inflation`` is c, or None to estimate it as well."""
     equations = problem.normal_equations()
     weights, solution, _ = solve_reweighted(equations, problem.base.beta)
-    inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
+    if inflation is None:
+        inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
     return make_noise(equations, weights, solution, inflation)
 
 

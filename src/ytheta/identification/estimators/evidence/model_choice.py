@@ -7,7 +7,7 @@ correlations between them):
 
 Identity      log Z + sum_k log(2 Φ(mean_k / std_k)),   Φ: distribution function of the standard normal
 Reference     R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995)
-              773-795: a Bayes factor above 20, a logarithm above 3, is strong evidence
+              773-795: a Bayes factor above 150, a logarithm above 5, is very strong evidence
 
 Without the sum, a delay of a torque sensor would be explained by negative rotor inertias.
 """
@@ -36,7 +36,10 @@ from ytheta.identification.priors.prior import Family, Prior
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.shapes import PerBase
 
-MIN_LOG_BAYES_FACTOR = 3.0
+MIN_LOG_BAYES_FACTOR = 5.0
+# Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
+# Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
+MAX_LOAD_ERROR_RATIO = 1.1
 POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
 
 # Families, torque that drives transmit → the equations of the model with these families.
@@ -72,11 +75,14 @@ class ModelChoice:
     considered    the families about which the data decided
     kept          those that the model has
     alternatives  for each of them the model with the opposite choice
+    inflation     number of equations that count as one, from the residuals of the model with all families: correlations
+                  that remain there are not due to a missing family. None if there was nothing to decide
     """
 
     considered: tuple[Family, ...]
     kept: tuple[Family, ...]
     alternatives: tuple[Alternative, ...]
+    inflation: float | None = None
 
 
 NO_CHOICE = ModelChoice((), (), ())
@@ -102,8 +108,19 @@ def choose_model(
     if not considered:
         return NO_CHOICE, load
     comparison = _Comparison.of(make_problem(everything, load), prior)
-    candidate, alternatives, noise = _remove_families(comparison, considered)
+    candidate, alternatives = _remove_families(comparison, considered)
     kept = tuple(family for family in considered if family not in candidate.removed)
+    if Family.LOAD in (*kept, *forced):
+        own_load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
+        own_equations = make_problem(everything, own_load).normal_equations()
+        error, own_error = (
+            compute_error_percent(equations, candidate.posterior.beta)
+            for equations in (comparison.equations, own_equations)
+        )
+        if own_error > MAX_LOAD_ERROR_RATIO * error and Family.LOAD in kept:
+            others = [family for family in considered if family is not Family.LOAD]
+            return choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
+        load = own_load
     validation = None if make_validation is None else make_validation(everything, load).normal_equations()
     choice = ModelChoice(
         tuple(considered),
@@ -117,10 +134,9 @@ def choose_model(
             )
             for family, other in alternatives.items()
         ),
+        comparison.inflation,
     )
-    if Family.LOAD not in (*kept, *forced):
-        return choice, None
-    return choice, make_rigid_torque(comparison.problem, candidate.posterior.beta)
+    return choice, load if Family.LOAD in (*kept, *forced) else None
 
 
 def make_rigid_torque(problem: EstimationProblem, beta: PerBase) -> RigidTorque:
@@ -197,8 +213,8 @@ class _Comparison:
 
 def _remove_families(
     comparison: _Comparison, considered: Sequence[Family]
-) -> tuple[_Candidate, dict[Family, _Candidate], Noise]:
-    """Return the chosen model, for each family the model with the opposite choice, and the noise."""
+) -> tuple[_Candidate, dict[Family, _Candidate]]:
+    """Return the chosen model, and for each family the model with the opposite choice."""
     removed: tuple[Family, ...] = ()
     while True:
         noise = comparison.estimate_noise(removed)
@@ -214,4 +230,4 @@ def _remove_families(
     richer = {
         family: comparison.evaluate([other for other in removed if other is not family], noise) for family in removed
     }
-    return current, {family: (simpler | richer)[family] for family in considered}, noise
+    return current, {family: (simpler | richer)[family] for family in considered}

@@ -15,7 +15,7 @@ Differs from  the papers in: the problem has no samples, only their metric H; th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,8 @@ class NearestBodies:
     distance       ½ (theta - target)ᵀ H (theta - target)
     active_links   links that are at the boundary of the cone of bodies
     active_bounds  labels of bounds and inequalities that hold with equality
+    forces         by label of the constraint, |f| of the part f of v = sum of f that it causes, see ``program``; it ranks
+                   the constraints, but the cost of a constraint is found by dropping it, see ``suspicious``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired
@@ -57,6 +59,7 @@ class NearestBodies:
     distance: float
     active_links: tuple[str, ...]
     active_bounds: tuple[str, ...]
+    forces: Mapping[str, float]
     repaired: tuple[str, ...]
     violation: float
     converged: bool
@@ -145,11 +148,14 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
     if program.violated_by_fixed:
         raise explain_fixed_parameters(program)
     v, iterations, converged = np.zeros(program.W.shape[1]), 0, True
+    forces: dict[str, float] = {}
     if any(constraint.cone.compute_slack(v) < 0.0 for constraint in program.constraints):
         outcome = program.solve()
         if outcome.solution is Solution.INFEASIBLE:
             raise explain_contradiction(program, outcome)
         v, iterations, converged = outcome.v, outcome.iterations, outcome.solution is Solution.OPTIMAL
+        for constraint, dual in zip(program.constraints, outcome.duals, strict=True):
+            forces[constraint.label] = float(np.linalg.norm(dual @ constraint.cone.A))
     theta = program.compute_theta(v)
     if iterations:
         theta = satisfy_linear_constraints(program, theta)
@@ -160,6 +166,7 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
         distance=program.compute_distance(v),
         active_links=tuple(str(c.link) for c, slack in slacks if c.is_body and slack <= ACTIVE_SLACK),
         active_bounds=tuple(c.label for c, slack in slacks if not c.is_body and slack <= ACTIVE_SLACK),
+        forces=forces,
         repaired=repaired,
         violation=compute_violation(program, theta),
         converged=converged,

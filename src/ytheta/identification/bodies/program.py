@@ -11,7 +11,7 @@ Notation      code     meaning                                                  
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,10 +106,10 @@ class BodyProgram:
         """Return ½ (theta - target)ᵀ H (theta - target)."""
         return 0.5 * float(v[: self.rank] @ v[: self.rank])
 
-    def without_link(self, link: str) -> BodyProgram:
-        """Return the program without the constraints on one link."""
-        kept = tuple(constraint for constraint in self.constraints if constraint.link != link)
-        groups = tuple(group for group in self.groups if group.link != link)
+    def without(self, labels: Collection[str]) -> BodyProgram:
+        """Return the program without the constraints of these labels."""
+        kept = tuple(constraint for constraint in self.constraints if constraint.label not in labels)
+        groups = tuple(group for group in self.groups if group.label not in labels)
         return replace(self, constraints=kept, groups=groups)
 
 

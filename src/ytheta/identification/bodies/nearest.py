@@ -46,8 +46,8 @@ class NearestBodies:
     distance       ½ (theta - target)ᵀ H (theta - target)
     active_links   links that are at the boundary of the cone of bodies
     active_bounds  labels of bounds and inequalities that hold with equality
-    forces         by label of the constraint, |f| of the part f of v = sum of f that it causes, see ``program``; it ranks
-                   the constraints, but the cost of a constraint is found by dropping it, see ``suspicious``
+    forces         by label of each constraint, the norm of its part of v, see ``program``; forces rank constraints, but
+                   the cost of a constraint is found by dropping it, see ``suspicious``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired

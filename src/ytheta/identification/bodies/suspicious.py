@@ -16,6 +16,7 @@ from ytheta.identification.bodies.program import BodyProgram
 from ytheta.identification.bodies.solver import Solution
 
 MAX_LINKS = 6  # for which bodies are computed again
+MIN_SHARE = 1e-6  # of the distance; smaller costs are within the tolerance of the solver
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def find_suspicious_links(
     return tuple(
         SuspiciousLink(link, cost, cost / nearest.distance)
         for link, cost in sorted(costs, key=lambda pair: -pair[1])
-        if cost > 0.0
+        if cost > MIN_SHARE * nearest.distance
     )
 
 

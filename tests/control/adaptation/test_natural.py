@@ -371,9 +371,8 @@ def test_inconsistent_initial_estimates_are_refused() -> None:
 
 def test_a_description_without_bodies_starts_from_plausible_bodies() -> None:
     q, flat = np.zeros(2), ytheta.load("lu-two-link")  # its links are point masses
-    settings = {"convergence": 5.0, "damping": 3.0}
     for adaptation in (Natural(0.5), DeadZone(Natural(0.5), 0.1)):
-        law = SlotineLi(flat, adaptation=adaptation, **settings)
+        law = SlotineLi(flat, convergence=5.0, damping=3.0, adaptation=adaptation)
         x = law.init(q, q).x
         assert compute_smallest_eigenvalue(x) > 0.0
         assert compute_smallest_eigenvalue(true_parameters(law)) < 1e-12

@@ -33,7 +33,7 @@ from ytheta.shapes import Bool, ParamsByParam, PerParameter, freeze
 
 # Smallest allowed eigenvalue of a pseudo-inertia relative to that of the reference body.
 MARGIN = 1e-3
-ACTIVE_SLACK = 1e-5  # of scaled constraints; below it, a constraint is at its bound
+MIN_RELATIVE_FORCE = 1e-5  # of an active constraint, relative to |v|
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class NearestBodies:
     ----------
     theta          the standard parameters
     distance       ½ (theta - target)ᵀ H (theta - target)
-    active_links   links that are at the boundary of the cone of bodies
-    active_bounds  labels of bounds and inequalities that hold with equality
+    active_links   links whose condition to be bodies keeps the bodies away from the target
+    active_bounds  labels of bounds and inequalities that keep the bodies away from the target
     forces         by label of each constraint, the norm of its part of v, see ``program``; forces rank constraints, but
                    the cost of a constraint is found by dropping it, see ``suspicious``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
@@ -121,12 +121,6 @@ def prepare_body_program(
     margin: float = MARGIN,
 ) -> BodyProgram:
     """Check the arguments of ``find_nearest_bodies`` and build its cone program."""
-    count = len(robot.parameter_names)
-    if target.shape != (count,) or metric.shape != (count, count):
-        raise InputError(
-            f"robot {robot.name!r} has {count} standard parameters, but the target has the shape {target.shape} and "
-            f"the metric {metric.shape}; give both for all parameters in the order of robot.parameter_names"
-        )
     if not (np.isfinite(target).all() and np.isfinite(metric).all()):
         raise InputError("target and metric must be finite numbers; check the estimate that they come from")
     if not 0.0 < margin < 1.0:
@@ -160,12 +154,16 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
     if iterations:
         theta = satisfy_linear_constraints(program, theta)
     theta, repaired = repair_bodies(program, theta)
-    slacks = [(constraint, constraint.cone.compute_slack(v)) for constraint in program.constraints]
+    active = [
+        constraint
+        for constraint in program.constraints
+        if forces.get(constraint.label, 0.0) > MIN_RELATIVE_FORCE * float(np.linalg.norm(v))
+    ]
     return NearestBodies(
         theta=freeze(theta),
         distance=program.compute_distance(v),
-        active_links=tuple(str(c.link) for c, slack in slacks if c.is_body and slack <= ACTIVE_SLACK),
-        active_bounds=tuple(c.label for c, slack in slacks if not c.is_body and slack <= ACTIVE_SLACK),
+        active_links=tuple(str(constraint.link) for constraint in active if constraint.is_body),
+        active_bounds=tuple(constraint.label for constraint in active if not constraint.is_body),
         forces=forces,
         repaired=repaired,
         violation=compute_violation(program, theta),
@@ -179,8 +177,6 @@ def _make_mask(robot: Robot, free: Sequence[str] | np.ndarray | None) -> Bool[np
     if free is None:
         return np.ones(len(names), dtype=bool)
     if isinstance(free, np.ndarray):
-        if free.shape != (len(names),) or free.dtype != bool:
-            raise InputError(f"free is an array of shape {free.shape}; give names, or {len(names)} booleans")
         return free
     check_parameter_names(robot, free)
     chosen = set(free)

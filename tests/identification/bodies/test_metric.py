@@ -15,7 +15,7 @@ def draw_root(values: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.diag(values) @ Q
 
 
-@pytest.mark.parametrize("scales", [np.ones(12), np.logspace(-3, 3, 12)])
+@pytest.mark.parametrize("scales", [np.ones(12), np.logspace(-3, 3, 12), np.full(12, 1e-12)])
 def test_the_metric_is_the_identity(scales: np.ndarray) -> None:
     R = draw_root(np.logspace(0, 3, 12)) * scales  # the units of the variables differ
     whitening = Whitening.of(R.T @ R, np.ones(12))

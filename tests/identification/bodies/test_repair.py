@@ -10,6 +10,7 @@ import pytest
 import ytheta
 from tests.support.body_problems import BodyProblem, add_bounds, draw_problem, make_units
 from ytheta.errors import InputError
+from ytheta.identification.bodies.bounds import BodyBounds, Inequalities
 from ytheta.identification.bodies.repair import compute_violation, repair_bodies, satisfy_linear_constraints
 from ytheta.robot.parameters import with_theta
 
@@ -69,3 +70,22 @@ def test_fixed_parameters_are_not_repaired() -> None:
     problem = replace(problem, free=free, target=np.where(free, problem.target, 0.1))
     theta = np.where(free, problem.reference.theta, -1e-3)
     assert (satisfy_linear_constraints(problem.program, theta)[~free] == -1e-3).all()
+
+
+def test_projections_change_the_parameters_of_their_row_by_their_units() -> None:
+    problem = replace(get_problem(), bounds=BodyBounds())
+    names = problem.robot.parameter_names
+    fv, fc = names.index("elbow_joint.fv"), names.index("elbow_joint.fc")
+    rows = np.zeros((2, len(names)))
+    rows[0, [fv, fc]], rows[1, names.index("elbow_joint.Ia")] = (2.0, 1.0), 4.0
+    inequalities = Inequalities(rows, np.array([0.3, 2.0]), ("friction at 2 rad/s", "rotor"))
+    program = replace(problem, inequalities=inequalities).program
+    theta = np.zeros(len(names))
+    change = satisfy_linear_constraints(program, theta)
+    assert change[names.index("elbow_joint.Ia")] == 0.5
+    assert 2.0 * change[fv] + change[fc] == pytest.approx(0.3, rel=1e-14)
+    ratio = 2.0 * program.units[fv] ** 2 / program.units[fc] ** 2  # the nearest point, relative to the units
+    assert change[fv] / change[fc] == pytest.approx(ratio, rel=1e-12)
+    assert np.count_nonzero(change) == 3
+    assert compute_violation(program, theta) == pytest.approx(1.0)  # relative to terms and bound
+    assert compute_violation(program, 0.5 * change) == pytest.approx(1.0 / 3.0, rel=1e-12)

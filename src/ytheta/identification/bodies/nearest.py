@@ -52,7 +52,8 @@ class NearestBodies:
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired
     converged      whether the solver reached its tolerances; if not, the bodies are consistent, but may not be nearest
-    iterations     number of interior-point iterations; 0 if the target satisfies all constraints
+    iterations     number of interior-point iterations; 0 if the target satisfies all constraints, after directions
+                   without cost have been moved to the reference
     """
 
     theta: PerParameter

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.identification.bodies.bounds import BodyBounds, Inequalities
 from ytheta.identification.bodies.contradiction import explain_contradiction, explain_fixed_parameters
@@ -72,6 +73,7 @@ class NearestBodies:
         return (*self.active_links, *self.active_bounds)
 
 
+@limit_blas_threads()
 def find_nearest_bodies(
     robot: Robot,
     target: PerParameter,
@@ -110,6 +112,7 @@ def find_nearest_bodies(
     )
 
 
+@limit_blas_threads()
 def prepare_body_program(
     robot: Robot,
     target: PerParameter,
@@ -138,6 +141,7 @@ def prepare_body_program(
     )
 
 
+@limit_blas_threads()
 def solve_body_program(program: BodyProgram) -> NearestBodies:
     """Return the nearest bodies; raise InputError if the bounds contradict each other."""
     if program.violated_by_fixed:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ytheta.engine.local import limit_blas_threads
 from ytheta.identification.bodies.nearest import NearestBodies
 from ytheta.identification.bodies.program import BodyProgram
 from ytheta.identification.bodies.solver import Solution
@@ -35,6 +36,7 @@ class SuspiciousLink:
     share: float
 
 
+@limit_blas_threads()
 def find_suspicious_links(
     program: BodyProgram, nearest: NearestBodies, *, max_links: int = MAX_LINKS
 ) -> tuple[SuspiciousLink, ...]:
@@ -59,6 +61,7 @@ def find_suspicious_links(
     )
 
 
+@limit_blas_threads()
 def compute_cost(program: BodyProgram, nearest: NearestBodies, labels: Collection[str]) -> float:
     """Return by how much the distance is reduced if the constraints of these labels are dropped, at least 0."""
     fewer = program.without(labels)

@@ -18,7 +18,7 @@ from tests.support.control_loop import simulate_continuous
 from tests.support.control_samples import add_friction
 from tests.support.lyapunov import REFERENCE, balance_error, never_grows, true_parameters
 from tests.support.ur10_tracking import UR10_REFERENCE, ur10, ur10_damping
-from ytheta.control import Craig, Leakage, ModifiedSlotineLi, Natural, QuasiComputedTorque, SlotineLi, Walker
+from ytheta.control import Craig, DeadZone, Leakage, ModifiedSlotineLi, Natural, QuasiComputedTorque, SlotineLi, Walker
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.law import Law
 from ytheta.errors import InputError
@@ -367,7 +367,25 @@ def test_inconsistent_initial_estimates_are_refused() -> None:
         x[-1] = value
         with pytest.raises(InputError, match=rf"cannot start at joint2.fv = {value:g}: .* a small one if nothing is"):
             law.init(q, q, estimate=x)
-    flat = ytheta.load("lu-two-link")  # its links are point masses
-    law = SlotineLi(flat, convergence=5.0, damping=3.0, adaptation=Natural(0.5))
-    with pytest.raises(InputError, match="the estimate of link 'link1'"):
-        law.init(q, q)
+
+
+def test_a_description_without_bodies_starts_from_plausible_bodies() -> None:
+    q, flat = np.zeros(2), ytheta.load("lu-two-link")  # its links are point masses
+    for adaptation in (Natural(0.5), DeadZone(Natural(0.5), 0.1)):
+        law = SlotineLi(flat, convergence=5.0, damping=3.0, adaptation=adaptation)
+        x = law.init(q, q).x
+        assert compute_smallest_eigenvalue(x) > 0.0
+        assert compute_smallest_eigenvalue(true_parameters(law)) < 1e-12
+        np.testing.assert_allclose(x.reshape(-1, 10)[:, :4], flat.theta[:30].reshape(-1, 10)[:, :4], rtol=1e-12)
+        with pytest.raises(InputError, match="the estimate of link 'link1'"):
+            law.init(q, q, estimate=true_parameters(law))
+
+
+def test_a_description_with_bodies_is_the_start() -> None:
+    q, robot = np.zeros(2), make_solid_arm()
+    mixed = robot.with_inertias({"link2": Inertia.point_mass(1.0, (0.3, 0.1, -0.2))})
+    for arm, unchanged in ((robot, slice(0, 30)), (mixed, [*range(10), *range(20, 30)])):
+        law = SlotineLi(arm, convergence=5.0, damping=3.0, adaptation=Natural(0.5))
+        x, truth = law.init(q, q).x[:30], true_parameters(law)[:30]
+        assert (x[unchanged] == truth[unchanged]).all()
+        assert (x == truth).all() == (arm is robot)

@@ -96,6 +96,10 @@ class Adaptation(ABC):
         """Return the number of states besides the estimate."""
         return 0
 
+    def choose_start(self, robot: Robot, unknowns: Unknowns) -> PerUnknown:  # noqa: ARG002
+        """Return the initial estimate if none is given: the values of the robot description, as far as possible."""
+        return unknowns.nominal
+
     def init(
         self,
         robot: Robot,  # noqa: ARG002

@@ -54,6 +54,7 @@ from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import dot, inner, zeros
 from ytheta.errors import InputError
+from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState, PerUnknown, Shaped
@@ -164,6 +165,17 @@ class Natural(Adaptation):
         pairs = ((group.make_pseudo_inertia(truth), group.make_pseudo_inertia(estimate)) for group in groups)
         return V + sum(_compute_divergence(P_true, P) for P_true, P in pairs) / self.gain
 
+    def choose_start(self, robot: Robot, unknowns: Unknowns) -> PerUnknown:
+        """Return the values of the description, with a plausible body for every link from which P cannot start."""
+        start = unknowns.nominal.copy()
+        groups = [group for group in _find_positive_groups(unknowns) if len(group.indices) == len(LINK_PARAMETERS)]
+        unusable = [group for group in groups if not _is_body_with_extent(group.select(start))]
+        if unusable:
+            pseudo = make_plausible_reference(robot).pseudo
+            for group in unusable:
+                start[list(group.indices)] = Inertia.from_pseudo(pseudo[group.name]).vector
+        return start
+
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
         for group in _find_positive_groups(unknowns):
             _check_start(group.name, group.select(estimate))
@@ -212,12 +224,18 @@ def _check_start(name: str, values: Float[np.ndarray, "group"]) -> None:
                 "init a positive estimate, a small one if nothing is known, or do not learn this parameter"
             )
         return
+    if not _is_body_with_extent(values):
+        reason = Inertia(tuple(values.tolist())).consistency().reason
+        raise InputError(
+            f"natural adaptation cannot start at the estimate of link {name!r}: a link needs mass, and extent in all "
+            f"directions ({reason}); give init the estimate of such a body (instead of a point mass, that of a small "
+            "ball), or use Gradient"
+        )
+
+
+def _is_body_with_extent(values: Float[np.ndarray, "10"]) -> bool:
+    """Whether the link has mass and, beyond rounding errors, an extent in all directions."""
     inertia = Inertia(tuple(values.tolist()))
     moments = np.linalg.eigvalsh(np.array(inertia.tensor_about_center))
     smallest_moment = float(moments.sum()) / 2.0 - float(moments[-1])
-    if not (inertia.mass > 0.0 and smallest_moment > MIN_RELATIVE_MOMENT * float(abs(values[4:]).max())):
-        raise InputError(
-            f"natural adaptation cannot start at the estimate of link {name!r}: a link needs mass, and extent in all "
-            f"directions ({inertia.consistency().reason}); give init the estimate of such a body (instead of a point "
-            "mass, that of a small ball), or use Gradient"
-        )
+    return inertia.mass > 0.0 and smallest_moment > MIN_RELATIVE_MOMENT * float(abs(values[4:]).max())

@@ -48,6 +48,9 @@ class AdaptationWrapper(Adaptation, ABC):
     def state_size(self, robot: Robot, unknowns: Unknowns) -> int:
         return self.inner.state_size(robot, unknowns)
 
+    def choose_start(self, robot: Robot, unknowns: Unknowns) -> PerUnknown:
+        return self.inner.choose_start(robot, unknowns)
+
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
         return self.inner.init(robot, unknowns, q, qd, estimate)
 

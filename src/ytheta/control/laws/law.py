@@ -233,12 +233,13 @@ class Law(PickledByFields, ABC):
         """Return the state with which ``step`` begins.
 
         ``q`` and ``qd`` are the measured motion of the actuated coordinates. ``estimate`` is the initial estimate of
-        the unknown parameters, in the order of ``unknown_names``; None for the values of the robot description. ``t``
-        is the time at the start, in s.
+        the unknown parameters, in the order of ``unknown_names``; None for the values of the robot description, in
+        which natural adaptation replaces links that are not bodies by plausible bodies. ``t`` is the time at the start,
+        in s.
         """
         n = len(self.robot.actuated)
         q, qd = (to_vector(name, values, n, per=PER_COORDINATE) for name, values in (("q", q), ("qd", qd)))
-        start = self.unknowns.nominal if estimate is None else estimate
+        start = self.adaptation_law.choose_start(self.robot, self.unknowns) if estimate is None else estimate
         start = to_vector("estimate", start, len(self.unknown_names), per=PER_UNKNOWN)
         adaptation_state = self.adaptation_law.init(self.robot, self.unknowns, q, qd, start)
         return State(float(t), np.concatenate([start, adaptation_state, np.zeros(self.law_states)]))

@@ -53,4 +53,5 @@ def _is_infeasible(program: BodyProgram, bounds: Sequence[Constraint]) -> bool:
     """Whether no bodies satisfy these bounds."""
     bodies = [constraint for constraint in program.constraints if constraint.is_body]
     cones = [constraint.cone for constraint in (*bodies, *bounds)]
-    return bool(cones) and solve_cone_program(cones).solution is Solution.INFEASIBLE
+    outcome = solve_cone_program(cones, objective_scale=program.expected_objective)
+    return outcome.solution is Solution.INFEASIBLE

@@ -15,11 +15,12 @@ Differs from  the papers in: the problem has no samples, only their metric H; th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.identification.bodies.bounds import BodyBounds, Inequalities
 from ytheta.identification.bodies.contradiction import explain_contradiction, explain_fixed_parameters
@@ -33,7 +34,7 @@ from ytheta.shapes import Bool, ParamsByParam, PerParameter, freeze
 
 # Smallest allowed eigenvalue of a pseudo-inertia relative to that of the reference body.
 MARGIN = 1e-3
-ACTIVE_SLACK = 1e-5  # of scaled constraints; below it, a constraint is at its bound
+MIN_RELATIVE_FORCE = 1e-5  # of an active constraint, relative to |v|
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,19 +45,23 @@ class NearestBodies:
     ----------
     theta          the standard parameters
     distance       ½ (theta - target)ᵀ H (theta - target)
-    active_links   links that are at the boundary of the cone of bodies
-    active_bounds  labels of bounds and inequalities that hold with equality
+    active_links   links whose condition to be bodies keeps the bodies away from the target
+    active_bounds  labels of bounds and inequalities that keep the bodies away from the target
+    forces         by label of each constraint, the norm of its part of v, see ``program``; forces rank constraints, but
+                   the cost of a constraint is found by dropping it, see ``suspicious``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired
     converged      whether the solver reached its tolerances; if not, the bodies are consistent, but may not be nearest
-    iterations     number of interior-point iterations; 0 if the target satisfies all constraints
+    iterations     number of interior-point iterations; 0 if the target satisfies all constraints, after directions
+                   without cost have been moved to the reference
     """
 
     theta: PerParameter
     distance: float
     active_links: tuple[str, ...]
     active_bounds: tuple[str, ...]
+    forces: Mapping[str, float]
     repaired: tuple[str, ...]
     violation: float
     converged: bool
@@ -68,6 +73,7 @@ class NearestBodies:
         return (*self.active_links, *self.active_bounds)
 
 
+@limit_blas_threads()
 def find_nearest_bodies(
     robot: Robot,
     target: PerParameter,
@@ -106,6 +112,7 @@ def find_nearest_bodies(
     )
 
 
+@limit_blas_threads()
 def prepare_body_program(
     robot: Robot,
     target: PerParameter,
@@ -118,12 +125,6 @@ def prepare_body_program(
     margin: float = MARGIN,
 ) -> BodyProgram:
     """Check the arguments of ``find_nearest_bodies`` and build its cone program."""
-    count = len(robot.parameter_names)
-    if target.shape != (count,) or metric.shape != (count, count):
-        raise InputError(
-            f"robot {robot.name!r} has {count} standard parameters, but the target has the shape {target.shape} and "
-            f"the metric {metric.shape}; give both for all parameters in the order of robot.parameter_names"
-        )
     if not (np.isfinite(target).all() and np.isfinite(metric).all()):
         raise InputError("target and metric must be finite numbers; check the estimate that they come from")
     if not 0.0 < margin < 1.0:
@@ -140,26 +141,35 @@ def prepare_body_program(
     )
 
 
+@limit_blas_threads()
 def solve_body_program(program: BodyProgram) -> NearestBodies:
     """Return the nearest bodies; raise InputError if the bounds contradict each other."""
     if program.violated_by_fixed:
         raise explain_fixed_parameters(program)
     v, iterations, converged = np.zeros(program.W.shape[1]), 0, True
+    forces: dict[str, float] = {}
     if any(constraint.cone.compute_slack(v) < 0.0 for constraint in program.constraints):
         outcome = program.solve()
         if outcome.solution is Solution.INFEASIBLE:
             raise explain_contradiction(program, outcome)
         v, iterations, converged = outcome.v, outcome.iterations, outcome.solution is Solution.OPTIMAL
+        for constraint, dual in zip(program.constraints, outcome.duals, strict=True):
+            forces[constraint.label] = float(np.linalg.norm(dual @ constraint.cone.A))
     theta = program.compute_theta(v)
     if iterations:
         theta = satisfy_linear_constraints(program, theta)
     theta, repaired = repair_bodies(program, theta)
-    slacks = [(constraint, constraint.cone.compute_slack(v)) for constraint in program.constraints]
+    active = [
+        constraint
+        for constraint in program.constraints
+        if forces.get(constraint.label, 0.0) > MIN_RELATIVE_FORCE * float(np.linalg.norm(v))
+    ]
     return NearestBodies(
         theta=freeze(theta),
         distance=program.compute_distance(v),
-        active_links=tuple(str(c.link) for c, slack in slacks if c.is_body and slack <= ACTIVE_SLACK),
-        active_bounds=tuple(c.label for c, slack in slacks if not c.is_body and slack <= ACTIVE_SLACK),
+        active_links=tuple(str(constraint.link) for constraint in active if constraint.is_body),
+        active_bounds=tuple(constraint.label for constraint in active if not constraint.is_body),
+        forces=forces,
         repaired=repaired,
         violation=compute_violation(program, theta),
         converged=converged,
@@ -172,8 +182,6 @@ def _make_mask(robot: Robot, free: Sequence[str] | np.ndarray | None) -> Bool[np
     if free is None:
         return np.ones(len(names), dtype=bool)
     if isinstance(free, np.ndarray):
-        if free.shape != (len(names),) or free.dtype != bool:
-            raise InputError(f"free is an array of shape {free.shape}; give names, or {len(names)} booleans")
         return free
     check_parameter_names(robot, free)
     chosen = set(free)

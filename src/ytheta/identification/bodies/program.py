@@ -11,7 +11,7 @@ Notation      code     meaning                                                  
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,8 @@ from ytheta.identification.bodies.solver import Cone, Outcome, Solution, solve_c
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, ParamsByParam, PerParameter, PerVariable, SquareMatrix
 
+# Expected objective, relative to the objective at the reference, which the solution does not exceed without bounds.
+EXPECTED_RELATIVE_OBJECTIVE = 1e-3
 # Ratio of the objective to its expected value; outside, the program is scaled by the objective and solved again.
 OBJECTIVE_RANGE = (1e-3, 1e4)
 MAX_ROUNDS = 3
@@ -67,7 +69,7 @@ class BodyProgram:
     constraints         cones of links and groups of linear rows
     groups              the linear rows, for parameters
     violated_by_fixed   labels of groups that fixed parameters violate
-    reference_distance  the objective at the reference
+    expected_objective  order of magnitude of the objective, by which the program is scaled
     """
 
     robot: Robot
@@ -83,12 +85,12 @@ class BodyProgram:
     constraints: tuple[Constraint, ...]
     groups: tuple[LinearGroup, ...]
     violated_by_fixed: tuple[str, ...]
-    reference_distance: float
+    expected_objective: float
 
     def solve(self) -> Outcome:
         """Solve the program; solve it again if its objective is far from the expected value."""
         cones = [constraint.cone for constraint in self.constraints]
-        scale, iterations = min(self.reference_distance, 1.0) or 1.0, 0
+        scale, iterations = self.expected_objective, 0
         for _ in range(MAX_ROUNDS):
             outcome = solve_cone_program(cones, objective_scale=scale)
             iterations += outcome.iterations
@@ -106,10 +108,10 @@ class BodyProgram:
         """Return ½ (theta - target)ᵀ H (theta - target)."""
         return 0.5 * float(v[: self.rank] @ v[: self.rank])
 
-    def without_link(self, link: str) -> BodyProgram:
-        """Return the program without the constraints on one link."""
-        kept = tuple(constraint for constraint in self.constraints if constraint.link != link)
-        groups = tuple(group for group in self.groups if group.link != link)
+    def without(self, labels: Collection[str]) -> BodyProgram:
+        """Return the program without the constraints of these labels."""
+        kept = tuple(constraint for constraint in self.constraints if constraint.label not in labels)
+        groups = tuple(group for group in self.groups if group.label not in labels)
         return replace(self, constraints=kept, groups=groups)
 
 
@@ -146,7 +148,7 @@ def build_program(
             violated.append(group.label)
         elif len(cone.b):
             constraints.append(Constraint(group.label, cone, group.link, is_body=False))
-    distance = 0.5 * float((reference.theta - target)[free] @ H @ (reference.theta - target)[free])
+    v = np.linalg.solve(whitening.B, start - whitening.d0)
     return BodyProgram(
         robot=robot,
         center=center,
@@ -161,7 +163,7 @@ def build_program(
         constraints=tuple(constraints),
         groups=groups,
         violated_by_fixed=tuple(violated),
-        reference_distance=max(distance, 0.0),
+        expected_objective=EXPECTED_RELATIVE_OBJECTIVE * 0.5 * float(v @ v) or 1.0,
     )
 
 

@@ -24,7 +24,7 @@ from ytheta.identification.bodies.pseudo_inertia import SIZE, from_svec
 from ytheta.shapes import PerRow, PerVariable, RowsByVariable
 
 MAX_ITERATIONS = 100
-TOLERANCE = 1e-9  # of gap and feasibility, relative to an objective of 1
+TOLERANCE = 1e-8  # of gap and feasibility, relative to an objective of 1
 
 
 class Solution(StrEnum):
@@ -57,7 +57,8 @@ class Outcome:
     ----------
     solution    whether v is optimal
     v           the solution; without meaning if there is none
-    duals       the dual variables of each cone; if there is no solution, the certificate that there is none
+    duals       the dual variables z of each cone, with v = sum of Aᵀ z; if there is no solution, the certificate that
+                there is none, up to a factor
     iterations  number of interior-point iterations
     """
 
@@ -72,24 +73,28 @@ def solve_cone_program(cones: Sequence[Cone], *, objective_scale: float = 1.0) -
     clarabel = _import_clarabel()
     from scipy import sparse
 
-    length = objective_scale**0.5  # the solver's variables are v / length
-    A = np.vstack([-length * cone.A for cone in cones])
+    A = np.vstack([-(objective_scale**0.5) * cone.A for cone in cones])
     b = np.concatenate([cone.b for cone in cones])
     kinds = [
         clarabel.PSDTriangleConeT(SIZE) if cone.is_matrix else clarabel.NonnegativeConeT(len(cone.b)) for cone in cones
     ]
-    P, q, iterations = sparse.identity(A.shape[1], format="csc"), np.zeros(A.shape[1]), 0
-    # Equilibration lengthens most solutions, and it rescues some.
-    for equilibrate in (False, True):
+    # The solution is in the row space of A, A = Rᵀ Qᵀ: with v = Q u, the matrix is triangular and solved in half the
+    # time. Badly conditioned programs need the original A, some of them also equilibration.
+    Q, R = np.linalg.qr(A.T)
+    attempts = ((R.T, Q, False), (A, np.eye(A.shape[1]), False), (A, np.eye(A.shape[1]), True))
+    iterations = 0
+    for matrix, basis, equilibrate in attempts:
+        size = matrix.shape[1]
+        P, q = sparse.identity(size, format="csc"), np.zeros(size)
         settings = _make_settings(clarabel, equilibrate=equilibrate)
-        result = clarabel.DefaultSolver(P, q, sparse.csc_matrix(A), b, kinds, settings).solve()
+        result = clarabel.DefaultSolver(P, q, sparse.csc_matrix(matrix), b, kinds, settings).solve()
         iterations += int(result.iterations)
-        solution = _classify(clarabel, result.status)
+        solution, v = _classify(clarabel, result.status), objective_scale**0.5 * (basis @ np.array(result.x))
         if solution is not Solution.INEXACT:
             break
     ends = np.cumsum([len(cone.b) for cone in cones])
-    duals = tuple(np.split(np.array(result.z), ends[:-1]))
-    return Outcome(solution, length * np.array(result.x), duals, iterations)
+    duals = tuple(np.split(objective_scale * np.array(result.z), ends[:-1]))
+    return Outcome(solution, v, duals, iterations)
 
 
 def _classify(clarabel: Any, status: Any) -> Solution:
@@ -104,6 +109,7 @@ def _make_settings(clarabel: Any, *, equilibrate: bool) -> Any:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1  # the problem is too small for more
+    settings.direct_solve_method = "qdldl"
     settings.max_iter = MAX_ITERATIONS
     settings.equilibrate_enable = equilibrate
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE

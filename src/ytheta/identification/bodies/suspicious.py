@@ -1,17 +1,23 @@
 """Links at which a description lacks something: where physical consistency costs most.
 
 If the nearest bodies are far from the estimate, some link has to carry what the description lacks, such as a load or a
-counterbalance. Its constraints are dropped and the bodies of all other links are computed again; the reduction of the
-distance is the cost of this link. Only links at the boundary of the cone of bodies, or at a bound of their own, have a
-cost: without a constraint that holds strictly, the solution of a convex program stays the same.
+counterbalance. The constraints on a link are dropped and the nearest bodies of all other links are computed again; the
+reduction of the distance is the cost of this link. Only constraints that hold with equality have a cost. Links are
+tried in the order of the forces of their constraints, which the solver returns with the solution.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from ytheta.identification.bodies.nearest import NearestBodies, solve_body_program
+from ytheta.engine.local import limit_blas_threads
+from ytheta.identification.bodies.nearest import NearestBodies
 from ytheta.identification.bodies.program import BodyProgram
+from ytheta.identification.bodies.solver import Solution
+
+MAX_LINKS = 6  # for which bodies are computed again
+MIN_SHARE = 1e-6  # of the distance; smaller costs are within the tolerance of the solver
 
 
 @dataclass(frozen=True)
@@ -30,18 +36,38 @@ class SuspiciousLink:
     share: float
 
 
-def find_suspicious_links(program: BodyProgram, nearest: NearestBodies) -> tuple[SuspiciousLink, ...]:
+@limit_blas_threads()
+def find_suspicious_links(
+    program: BodyProgram, nearest: NearestBodies, *, max_links: int = MAX_LINKS
+) -> tuple[SuspiciousLink, ...]:
     """Return the links whose constraints cost distance, the most expensive first.
 
-    ``nearest`` is the solution of ``program``, see ``prepare_body_program``. The costs of several links do not add up to
-    the distance: neighbours can carry the same deviation.
+    ``nearest`` is the solution of ``program``, see ``prepare_body_program``. The costs of several links do not add up
+    to the distance: neighbours can carry the same deviation.
     """
-    bounds = set(nearest.active_bounds)
-    links = [*nearest.active_links, *(c.link for c in program.constraints if c.link is not None and c.label in bounds)]
-    costs = []
-    for link in dict.fromkeys(links):
-        cost = nearest.distance - solve_body_program(program.without_link(link)).distance
-        costs.append(
-            SuspiciousLink(link, max(cost, 0.0), max(cost, 0.0) / nearest.distance if nearest.distance else 0.0)
-        )
-    return tuple(sorted(costs, key=lambda each: -each.cost))
+    if not nearest.distance > 0.0:
+        return ()
+    labels: dict[str, set[str]] = {}
+    for constraint in program.constraints:
+        if constraint.link is not None:
+            labels.setdefault(constraint.link, set()).add(constraint.label)
+    forces = {link: max(nearest.forces.get(label, 0.0) for label in of_link) for link, of_link in labels.items()}
+    links = [link for link in sorted(forces, key=lambda link: -forces[link]) if forces[link] > 0.0][:max_links]
+    costs = [(link, compute_cost(program, nearest, labels[link])) for link in links]
+    return tuple(
+        SuspiciousLink(link, cost, cost / nearest.distance)
+        for link, cost in sorted(costs, key=lambda pair: -pair[1])
+        if cost > MIN_SHARE * nearest.distance
+    )
+
+
+@limit_blas_threads()
+def compute_cost(program: BodyProgram, nearest: NearestBodies, labels: Collection[str]) -> float:
+    """Return by how much the distance is reduced if the constraints of these labels are dropped, at least 0."""
+    fewer = program.without(labels)
+    if not fewer.constraints:
+        return nearest.distance
+    outcome = fewer.solve()
+    if outcome.solution is Solution.INFEASIBLE:  # cannot be, since the bodies satisfy all constraints
+        return 0.0
+    return max(nearest.distance - fewer.compute_distance(outcome.v), 0.0)

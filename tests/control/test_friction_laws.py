@@ -1,0 +1,153 @@
+"""Control laws for drives with root and load-dependent friction: formulas, unknown parameters, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.control_samples import (
+    TORQUE_TOLERANCE,
+    evaluate_law,
+    perturb,
+    random_positive_definite,
+    random_sample,
+)
+from tests.support.friction_robots import add_friction_laws
+from tests.support.loop_robots import make_looped_robot
+from ytheta.control import (
+    Composite,
+    ComputedTorque,
+    Craig,
+    Gradient,
+    ModifiedSlotineLi,
+    Natural,
+    QuasiComputedTorque,
+    SlotineLi,
+    Walker,
+)
+from ytheta.dynamics import kernels
+from ytheta.errors import InputError
+from ytheta.robot.robot import Robot
+
+ROBOT = add_friction_laws(ytheta.load("ur10"))
+ROOTS_ONLY = add_friction_laws(ytheta.load("ur10"), load=False)
+LEARN = tuple(n for n in ROBOT.parameter_names if n.endswith((".m", ".mx", ".Ia", ".fv", ".fc", ".fs", ".fl")))
+
+
+def test_computed_torque_is_inverse_dynamics_with_all_friction() -> None:
+    s = random_sample(ROBOT)
+    law = ComputedTorque(ROBOT, stiffness=s.K, damping=s.Lambda)
+    tau, _ = evaluate_law(law, s, law.init(s.q, s.qd).x)
+    qdd = s.reference.qdd - s.Lambda @ s.ed - s.K @ s.e
+    np.testing.assert_allclose(tau, kernels.inverse_dynamics(ROBOT).one(s.q, s.qd, qdd), **TORQUE_TOLERANCE)
+    unloaded = kernels.inverse_dynamics(ROBOT.with_drives(lambda _, d: replace(d, load=0.0))).one(s.q, s.qd, qdd)
+    assert abs(tau - unloaded).max() > 1e-2
+
+
+def test_slotine_li_is_linear_in_the_estimate() -> None:
+    """Load-dependent friction is computed with the description, so that torque and rate are those of the regressor."""
+    s = random_sample(ROBOT, 2)
+    Gamma = random_positive_definite(np.random.default_rng(3), len(LEARN))
+    law = SlotineLi(ROBOT, convergence=s.Lambda, damping=s.K, adaptation=Gamma, learn=LEARN)
+    x = perturb(law.init(s.q, s.qd).x)
+    tau, rate = evaluate_law(law, s, x)
+    v, vd = s.reference.qd - s.Lambda @ s.e, s.reference.qdd - s.Lambda @ s.ed
+    columns = [ROBOT.parameter_names.index(n) for n in LEARN]
+    theta = ROBOT.theta.copy()
+    theta[columns] = x
+    Y = kernels.regressor(ROBOT, reference=True).one(s.q, s.qd, v, vd)
+    np.testing.assert_allclose(tau, Y @ theta - s.K @ (s.qd - v), **TORQUE_TOLERANCE)
+    expected = -Gamma @ Y[:, columns].T @ (s.qd - v)
+    np.testing.assert_allclose(rate, expected, rtol=0.0, atol=1e-10 * abs(expected).max())
+    blind = np.where([n.endswith(".fl") for n in ROBOT.parameter_names], 0.0, theta)
+    assert abs(tau - (Y @ blind - s.K @ (s.qd - v))).max() > 1e-2
+
+
+@pytest.mark.parametrize("law_type", [SlotineLi, ModifiedSlotineLi, QuasiComputedTorque, Craig])
+def test_base_parameters_give_the_same_torque(law_type: type) -> None:
+    """With the parameters of the description, standard and base parameters give the same torque."""
+    gains = {
+        SlotineLi: {"convergence": 3.0, "damping": 4.0},
+        ModifiedSlotineLi: {"convergence": 3.0, "damping": 4.0},
+        QuasiComputedTorque: {"stiffness": 9.0, "damping": 6.0, "convergence": 1.0},
+        Craig: {"stiffness": 9.0, "damping": 6.0, "filtering": 1.0},
+    }[law_type]
+    s = random_sample(ROBOT, 4)
+    base = ytheta.base_parameters(ROBOT)
+    fields = law_type.__dataclass_fields__
+    gains = {name: value for name, value in gains.items() if name in fields}
+    torques = []
+    for settings in ({"base": base}, {}):
+        law = law_type(ROBOT, adaptation=1.0, **settings, **gains)
+        torques.append(evaluate_law(law, s, law.init(s.q, s.qd).x)[0])
+    np.testing.assert_allclose(*torques, rtol=1e-8, atol=1e-7)
+
+
+def make_looped_arm() -> Robot:
+    return make_looped_robot("five-bar").with_drives(
+        lambda _, d: replace(d, root=0.4, coulomb_speed=0.05, friction_speed=0.3)
+    )
+
+
+@pytest.mark.parametrize("robot", [ROOTS_ONLY, make_looped_arm()], ids=["ur10", "five-bar"])
+def test_walker_has_root_friction(robot: Robot) -> None:
+    """Symbols and the recursion on floats agree; root friction changes torque and rate by its own columns."""
+    s = random_sample(robot, 5)
+    learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".fv", ".fs")))
+    law = Walker(robot, convergence=1.5, feedback=2.0, adaptation=1.0, learn=learn)
+    x = law.init(s.q, s.qd).x
+    tau, rate = evaluate_law(law, s, x)
+    slow_tau, w = law.evaluate(x, s.q, s.qd, s.reference)
+    np.testing.assert_allclose(tau, slow_tau, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(rate[: len(w)], -w, rtol=1e-10, atol=1e-10)
+    roots = [k for k, name in enumerate(learn) if name.endswith(".fs")]
+    Y = kernels.regressor(robot, parameters=[learn[k] for k in roots]).one(s.q, s.qd, s.qdd)
+    without = x.copy()
+    without[roots] = 0.0
+    change = tau - evaluate_law(law, s, without)[0]
+    np.testing.assert_allclose(change, Y @ x[roots], rtol=1e-9, atol=1e-9)
+    assert abs(change).max() > 1e-2
+    r = s.ed + 1.5 * s.e
+    np.testing.assert_allclose(-rate[roots], Y.T @ r, rtol=1e-9, atol=1e-9)
+
+
+def test_load_friction_is_refused_where_it_cannot_be_computed() -> None:
+    with pytest.raises(InputError, match=r"'shoulder_pan_joint', .* has load-dependent friction, which Walker's"):
+        Walker(ROBOT, convergence=1.0, feedback=1.0, adaptation=1.0)
+    with pytest.raises(InputError, match="load-dependent friction, which depends on accelerations; composite"):
+        SlotineLi(ROBOT, convergence=1.0, damping=1.0, adaptation=Composite(1.0, prediction=1.0, bandwidth=8.0))
+
+
+def test_natural_adaptation_keeps_load_friction_positive() -> None:
+    learn = ("elbow_joint.fs", "elbow_joint.fl", "elbow_joint.fc")
+    law = SlotineLi(ROBOT, convergence=1.0, damping=1.0, adaptation=Natural(0.5, signed=0.1), learn=learn)
+    s = random_sample(ROBOT, 3)
+    x = law.init(s.q, s.qd).x
+    rate = evaluate_law(law, s, x)[1]
+    gradient = SlotineLi(ROBOT, convergence=1.0, damping=1.0, adaptation=Gradient(1.0), learn=learn)
+    slope = -evaluate_law(gradient, s, x)[1]
+    names = ("elbow_joint.fc", "elbow_joint.fs", "elbow_joint.fl")
+    assert law.unknown_names == names
+    assert rate[1] == pytest.approx(-0.1 * slope[1])  # fs may be negative
+    for k in (0, 2):  # P L P for one parameter, with the limit that ``step`` sets
+        assert rate[k] == pytest.approx(-0.5 * x[k] ** 2 * slope[k], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "adaptation", [Gradient(100.0), Composite(50.0, prediction=2.0, bandwidth=20.0)], ids=["gradient", "composite"]
+)
+def test_adapted_root_friction_finds_the_true_value(adaptation: Gradient | Composite) -> None:
+    """A wrong fs in the controller converges to that of the plant. The twin: a plant with another fs."""
+    robot = ytheta.load("lu-two-link").with_drives(
+        lambda _, d: replace(d, root=3.0, coulomb_speed=0.05, friction_speed=2.0)
+    )
+    law = SlotineLi(robot, convergence=10.0, damping=40.0, adaptation=adaptation, learn=("*.fs",))
+    start = np.array([0.5, 0.5])
+    simulation = ytheta.simulate(robot, law, seconds=8.0, rate=1000.0, estimate=start)
+    np.testing.assert_allclose(simulation.runs.estimate[0, -1], 3.0, atol=0.05)
+    other = robot.with_drives(lambda _, d: replace(d, root=2.0))
+    twin = ytheta.simulate(other, law, seconds=8.0, rate=1000.0, estimate=start)
+    np.testing.assert_allclose(twin.runs.estimate[0, -1], 2.0, atol=0.05)

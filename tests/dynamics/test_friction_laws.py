@@ -136,7 +136,7 @@ def test_the_column_of_load_friction_depends_on_the_values_of_the_robot() -> Non
     assert abs(columns[0] - columns[1]).max() > 1.0
     roots = [f"{name}.fs" for name in robot.actuated]
     columns = [ytheta.regressor(each, parameters=roots)(q, qd, qdd) for each in (robot, heavy)]
-    np.testing.assert_array_equal(*columns)
+    np.testing.assert_array_equal(columns[0], columns[1])
 
 
 def test_reference_velocity_enters_viscous_friction_only() -> None:

@@ -136,8 +136,9 @@ def test_files_keep_the_laws(tmp_path: Path) -> None:
 def test_unusable_laws_are_refused() -> None:
     robot = ytheta.load("ur10")
     for bad in (-1.0, np.inf, np.nan):
+        joints = tuple(replace(joint, drive=Drive(friction_speed=bad)) for joint in robot.joints)
         with pytest.raises(RobotError, match=r"'shoulder_pan_joint': its friction_speed is"):
-            robot.with_drives(lambda _, d, bad=bad: replace(d, friction_speed=bad))
+            replace(robot, joints=joints)
     with pytest.raises(RobotError, match="its drive is not finite"):
         robot.with_drives(lambda _, d: replace(d, root=np.nan))
     with pytest.raises(

@@ -105,15 +105,14 @@ def test_mujoco_refuses_load_friction() -> None:
 
 
 def test_both_laws_need_smoothing() -> None:
-    for drive in ({"root": 0.1}, {"load": 0.1}, {"coulomb": 0.1}):
-        robot = one_joint(**drive)
+    for robot in (one_joint(root=0.1), one_joint(load=0.1), one_joint(coulomb=0.1)):
         assert find_nonsmooth_drives(robot) == ("q1",)
         assert find_nonsmooth_drives(with_smooth_friction(robot)) == ()
     assert find_nonsmooth_drives(one_joint(root=0.0, load=0.0, viscous=1.0)) == ()
-    robot = make_pendulum(0.4)
+    pendulum = make_pendulum(0.4)
     q = np.full((3, 1), math.pi / 2)
-    assert compute_load_friction(robot, q)[0] == pytest.approx(0.4 * 0.5 * 9.81)
-    sharp = robot.with_drives(lambda _, d: replace(d, coulomb_speed=0.0))
+    assert compute_load_friction(pendulum, q)[0] == pytest.approx(0.4 * 0.5 * 9.81)
+    sharp = pendulum.with_drives(lambda _, d: replace(d, coulomb_speed=0.0))
     limit = 0.01 / (0.4 * 0.5 * 9.81 / 0.3)  # s, of which the change of speed is 0.01 rad/s
     assert find_chattering_drives(sharp, q, 1.01 * limit) == ("q1",)
     assert find_chattering_drives(sharp, q, 0.99 * limit) == ()

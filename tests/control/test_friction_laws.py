@@ -28,9 +28,12 @@ from ytheta.control import (
     SlotineLi,
     Walker,
 )
+from ytheta.control.controller import Reference
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
+from ytheta.simulation.plants.integration import advance
+from ytheta.simulation.plants.own_plant import OwnPlant
 
 ROBOT = add_friction_laws(ytheta.load("ur10"))
 ROOTS_ONLY = add_friction_laws(ytheta.load("ur10"), load=False)
@@ -103,7 +106,7 @@ def make_looped_arm() -> Robot:
 
 @pytest.mark.parametrize("robot", [ROOTS_ONLY, make_looped_arm()], ids=["ur10", "five-bar"])
 def test_walker_has_root_friction(robot: Robot) -> None:
-    """Symbols and the recursion on floats agree; root friction changes torque and rate by its own columns."""
+    """Symbols and the recursion on floats agree; friction changes torque and rate by its columns for qd."""
     s = random_sample(robot, 5)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".fv", ".fs")))
     law = Walker(robot, convergence=1.5, feedback=2.0, adaptation=1.0, learn=learn)
@@ -112,7 +115,7 @@ def test_walker_has_root_friction(robot: Robot) -> None:
     slow_tau, w = law.evaluate(x, s.q, s.qd, s.reference)
     np.testing.assert_allclose(tau, slow_tau, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(rate[: len(w)], -w, rtol=1e-10, atol=1e-10)
-    roots = [k for k, name in enumerate(learn) if name.endswith(".fs")]
+    roots = [k for k, name in enumerate(learn) if name.endswith((".fs", ".fv"))]
     Y = kernels.regressor(robot, parameters=[learn[k] for k in roots]).one(s.q, s.qd, s.qdd)
     without = x.copy()
     without[roots] = 0.0
@@ -121,6 +124,32 @@ def test_walker_has_root_friction(robot: Robot) -> None:
     assert abs(change).max() > 1e-2
     r = s.ed + 1.5 * s.e
     np.testing.assert_allclose(-rate[roots], Y.T @ r, rtol=1e-9, atol=1e-9)
+
+
+def test_composite_adaptation_filters_root_friction() -> None:
+    """y_f = W_f theta for the parameters of the plant, although the estimate is wrong; not for others (the twin)."""
+    robot = ytheta.load("lu-two-link").with_drives(
+        lambda _, d: replace(d, viscous=0.5, root=3.0, coulomb_speed=0.2, friction_speed=0.8)
+    )
+    adaptation = Composite(1e-3, prediction=1.0, bandwidth=8.0)
+    learn = ("*.fs", "*.fv", "link2.mx")
+    law = SlotineLi(robot, convergence=10.0, damping=40.0, adaptation=adaptation, learn=learn)
+    truth = law.unknowns.nominal
+    plant, period = OwnPlant.of(robot), 2e-4
+    motion = plant.init(np.array([0.1, 0.2]), np.array([2.0, -1.0]))
+    state = law.init(*plant.get_motion(motion), estimate=0.5 * truth)
+    for k in range(2500):
+        t = k * period
+        wave = np.array([3.0, 4.0]) * t
+        reference = Reference(np.sin(wave), np.array([3.0, 4.0]) * np.cos(wave), -np.array([9.0, 16.0]) * np.sin(wave))
+        tau, state = law.step(state, t, *plant.get_motion(motion), reference)
+        motion = advance(plant, motion, tau, period, 1)
+    filtered = state.x[len(truth) :]  # of the motion before the last step
+    W_f, y_f = adaptation.filtered_regressor(robot, law.unknowns, *plant.get_motion(motion), filtered)
+    scale = abs(y_f).max()
+    assert abs(W_f @ truth - y_f).max() < 1e-2 * scale
+    roots = np.array([name.endswith(".fs") for name in law.unknown_names])
+    assert abs(W_f @ np.where(roots, 0.0, truth) - y_f).max() > 0.1 * scale
 
 
 def test_load_friction_is_refused_where_it_cannot_be_computed() -> None:

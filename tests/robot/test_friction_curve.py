@@ -12,8 +12,16 @@ import ytheta
 from tests.support.friction_robots import add_friction_laws, compute_friction_by_hand
 from tests.support.toml_robots import read
 from ytheta.errors import RobotError
+from ytheta.report.numbers import parameter_unit
+from ytheta.report.robot.summary import summarize_robot
 from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors, find_driving_speed
-from ytheta.robot.parameters import find_drive_slices, select_parameters, with_theta
+from ytheta.robot.parameters import (
+    find_drive_slices,
+    is_dissipative,
+    length_exponents,
+    select_parameters,
+    with_theta,
+)
 from ytheta.robot.parts import Coupling, Drive, Motor
 from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.robot.writing.toml import to_toml
@@ -169,3 +177,23 @@ def test_files_whose_friction_drives_are_warned_about(tmp_path: Path) -> None:
     assert "drives instead of braking at a speed of 1000" in driving
     (negative,) = warn(Drive(coulomb=1.0, load=-0.1))
     assert "its load-dependent friction -0.1 is negative" in negative
+
+
+def test_units_and_tables_know_the_laws() -> None:
+    robot = add_friction_laws(ytheta.load("stanford"))  # joint 3 is prismatic
+    units = [
+        parameter_unit(f"{joint}.{symbol}", robot.prismatic_joints)
+        for joint in ("joint1", "joint3")
+        for symbol in ("fs", "fl")
+    ]
+    assert units == ["N m √(s/rad)", "1", "N √(s/m)", "1"]
+    exponents = dict(zip(robot.parameter_names, length_exponents(robot).tolist(), strict=True))
+    assert exponents["joint1.fl"] == 0.0
+    assert is_dissipative("joint1.fs")
+    assert is_dissipative("joint1.fl")
+    plain, text = str(ytheta.inspect(ytheta.load("stanford"))), str(ytheta.inspect(robot))
+    for word in (" fs ", " fl ", "friction_speed"):
+        assert word in text
+        assert word not in plain
+    (row,) = (row for row in summarize_robot(robot)["joint_table"] if row["name"] == "joint2")
+    assert (row["fs"], row["fl"], row["friction_speed"]) == (-0.4, 0.08, 0.7)

@@ -32,7 +32,7 @@ def compute_friction(drive: Drive, speeds: ArrayLike, *, load_torque: ArrayLike 
     for each speed.
     """
     values = np.array([drive.viscous, drive.coulomb, drive.root or 0.0, drive.load or 0.0])
-    return compute_friction_factors(drive, speeds, load_torque=load_torque) @ values
+    return np.asarray(compute_friction_factors(drive, speeds, load_torque=load_torque) @ values)
 
 
 def compute_friction_factors(

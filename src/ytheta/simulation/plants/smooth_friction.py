@@ -3,9 +3,9 @@
 Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. Load-dependent friction has the same
 sign, and root friction an infinite slope at rest; both are smoothed together with Coulomb friction. A sign that is
 wrong for a period h changes the speed of a drive by h·fc·dᵀ M^-1 d, where d is the gradient of the drive's speed with
-respect to the actuated velocities. For a single joint, this change is h·fc / M_jj. Both the integrator and the controller make this
-error whenever a drive changes its direction. If the error is large, joints chatter instead of coming to rest. With a
-``coulomb_speed``, integrator and controller use a smooth law.
+respect to the actuated velocities. For a single joint, this change is h·fc / M_jj. Both the integrator and the
+controller make this error whenever a drive changes its direction. If the error is large, joints chatter instead of
+coming to rest. With a ``coulomb_speed``, integrator and controller use a smooth law.
 """
 
 from __future__ import annotations

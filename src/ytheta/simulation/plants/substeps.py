@@ -14,9 +14,9 @@ Notation      code    meaning                                                   
               rate    the largest lambda_max(M^-1 F) along the motion, 1/s           number
 
 Without a ``coulomb_speed``, Coulomb, root and load-dependent friction have no finite derivative at rest and are not
-considered here; see ``smooth_friction``. With a ``coulomb_speed``, too few steps cause chatter, but friction itself limits the chatter, and
-runs do not diverge. The number of steps for Coulomb friction is therefore limited to ``MAX_SUBSTEPS``. Viscous
-friction that requires more steps raises an error.
+considered here; see ``smooth_friction``. With a ``coulomb_speed``, too few steps cause chatter, but friction itself
+limits the chatter, and runs do not diverge. The number of steps for these laws is therefore limited to
+``MAX_SUBSTEPS``. Viscous friction that requires more steps raises an error.
 """
 
 from __future__ import annotations

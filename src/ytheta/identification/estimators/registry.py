@@ -15,6 +15,8 @@ ESTIMATORS = {
     "huber": "huber.Huber",
     "recursive": "recursive.Recursive",
     "lin": "lin.lin.Lin",
+    "instrumental-variables": "instrumental_variables.InstrumentalVariables",
+    "total-least-squares": "total_least_squares.TotalLeastSquares",
 }
 DEFAULT = "weighted"  # uses all equations at once, weighted by the noise of each joint
 

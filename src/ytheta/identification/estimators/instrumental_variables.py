@@ -75,7 +75,7 @@ class InstrumentalVariables:
 
     def fit(self, problem: EstimationProblem) -> Estimate:
         equations, start = problem.normal_equations(), problem.base.beta
-        smooth = smooth_motion(problem, self.band)
+        smooth = {} if self.band == np.inf else smooth_motion(problem, self.band)
         instruments = accumulate_instruments(problem, smooth)
         weights = np.ones(len(equations.joints))
         solution = solve_instrumental(equations, instruments, weights, start)
@@ -152,12 +152,16 @@ class InstrumentSums:
 def accumulate_instruments(
     problem: EstimationProblem, smooth: dict[tuple[int, int], SmoothSegment], *, around: PerBase | None = None
 ) -> InstrumentSums:
-    """Return the sums of all equations; if ``around`` is given, tau is replaced by the residual tau - W ``around``."""
+    """Return the sums of all equations. Segments without smooth motion are their own instruments.
+
+    ``around``: if given, tau is replaced by the residual tau - W ``around``.
+    """
     layout = problem.layout
 
     def work(task: Task) -> InstrumentSums:
         motion, rate = problem.motion(task), problem.sources[task.source].rate
-        instrument = smooth[task.source, task.samples.segment].replace_motion(motion, task.samples.first)
+        segment = smooth.get((task.source, task.samples.segment))
+        instrument = motion if segment is None else segment.replace_motion(motion, task.samples.first)
         total = InstrumentSums.empty(layout)
         # Two iterators of one form have separate buffers, so that both blocks are valid at the same time.
         for W, Z in zip(problem.form.rows(motion, rate), problem.form.rows(instrument, rate), strict=True):

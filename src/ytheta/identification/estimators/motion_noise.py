@@ -17,11 +17,10 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.estimators.smooth_motion import choose_bands, compute_spectrum, iterate_segments
+from ytheta.identification.estimators.smooth_motion import choose_bands, compute_noise, iterate_segments
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, NonzerosBySample, PerJoint
 
-NOISE_FREQUENCY_RATIO = 1.5  # of the band of ``choose_bands``, that is, three times the highest frequency of the motion
 MAX_SAMPLES = 2000  # number of samples, equally spaced in the logs, over which the covariance is averaged
 
 QUANTITIES = ("q", "qd", "qdd")
@@ -40,11 +39,10 @@ def estimate_motion_noise(problem: EstimationProblem) -> MotionNoise:
     """Estimate the noise of all logs; see the module docstring."""
     squares, count = np.zeros((len(QUANTITIES), len(problem.base.robot.actuated))), 0
     for part in iterate_segments(problem):
-        limits = NOISE_FREQUENCY_RATIO * choose_bands(part.q, part.rate)
+        bands = choose_bands(part.q, part.rate)
         count += len(part.q)
         for k, signal in enumerate((part.q, part.qd, part.qdd)):
-            frequency, power = compute_spectrum(signal, part.rate)
-            squares[k] += len(part.q) * np.where(frequency[:, None] > limits, power, 0.0).sum(axis=0)
+            squares[k] += len(part.q) * compute_noise(signal, part.rate, bands) ** 2
     q, qd, qdd = np.sqrt(squares / max(count, 1))
     return MotionNoise(q, qd, qdd)
 

@@ -5,7 +5,9 @@ Identity      r = S S q,   S = (I + lambda D₂ᵀ D₂)⁻¹,   D₂: second di
 Reference     E. T. Whittaker, "On a new method of graduation", Proc. Edinburgh Math. Soc. 41 (1923)
 
 Velocities and accelerations are central differences of r. The smoother needs no samples outside the segment, and at the
-ends it extrapolates linearly. The noise of r is correlated with that of q only below ``band``, where the noise of
+ends it extrapolates linearly. Drive directions are 0 below a dead speed, and change to -1 or 1 up to twice this speed:
+noise at a reversal makes the measured direction change too early or too late, an error that depends on the velocity.
+The noise of r is correlated with that of q only below ``band``, where the noise of
 velocities and accelerations is small: differentiating amplifies noise in proportion to f and f².
 """
 
@@ -20,28 +22,38 @@ from scipy.linalg import solveh_banded
 from ytheta.engine.local import map_in_order
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Bool, Float, PerJoint, PerSample, SamplesByJoint
 
-SPEED_SHARE = 0.99  # share of the energy of a joint's velocity at frequencies that count as its motion
+POSITION_SHARE = 0.999  # share of the energy of a joint's position below the octave from which noise is read
+SPEED_SHARE = 0.99  # share of the energy of a joint's velocity above the noise, at frequencies of its motion
 BAND_PER_HIGHEST_FREQUENCY = 2.0  # at the highest frequency of the motion, the gain is then 0.95
 MIN_SAMPLES = 8  # shorter segments are not smoothed
 MIN_PERIODS = 4.0  # of the frequency ``band`` in a segment
 MAX_BAND_PER_RATE = 0.4  # positions are not smoothed above it
 MIN_PEAK_PER_FLOOR = 10.0  # power relative to the noise floor; below it, a frequency counts as noise
-SMOOTH_SPEED_RATIO = 0.01  # smoothing speed of drive directions divided by the highest speed
+NOISE_FREQUENCY_RATIO = 1.5  # of the band, that is, three times the highest frequency of the motion; above it is noise
+# Dead speed of a drive, below which its direction is not certain, in standard deviations of the velocity noise: three
+# for noise of the velocity from which directions are computed, which is 2^1.5 times that of the motion (see
+# ``drive_directions``); and at least this share of the highest speed.
+DEAD_SPEED_PER_NOISE = 8.5
+MIN_DEAD_SPEED_RATIO = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothSegment:
-    """Smooth positions of samples ``first``, … of a segment; ``held``: joints whose velocity is always zero."""
+    """Smooth positions of samples ``first``, … of a segment.
+
+    ``held``: joints whose velocity is always zero. ``rates``: drive velocities per unit velocity of the joints; None if
+    they depend on the pose. ``dead_speeds``: see the module docstring.
+    """
 
     first: int
     q: SamplesByJoint
     rate: float
     held: Bool[np.ndarray, "joints"]
-    directions: DriveDirections | None
+    rates: Float[np.ndarray, "drives joints"] | None
+    dead_speeds: Float[np.ndarray, "drives"]
 
     def replace_motion(self, motion: MotionSamples, first: int) -> MotionSamples:
         """Return ``motion``, whose first sample is ``first``, with smooth positions and their derivatives."""
@@ -50,10 +62,13 @@ class SmoothSegment:
         q, step, kept = self.q[start:stop], 1.0 / self.rate, slice(begin - start, begin - start + len(motion))
         qd = differentiate(q, step) * ~self.held
         qdd = differentiate(qd, step)
-        direction = None
-        if motion.direction is not None and self.directions is not None:
-            direction = np.ascontiguousarray(self.directions.evaluate(qd[kept].T).T)
+        direction = None if self.rates is None else self._compute_directions(qd[kept])
         return replace(motion, q=q[kept].copy(), qd=qd[kept].copy(), qdd=qdd[kept].copy(), direction=direction)
+
+    def _compute_directions(self, qd: SamplesByJoint) -> Float[np.ndarray, "samples drives"]:
+        assert self.rates is not None
+        velocity, width = qd @ self.rates.T, np.where(self.dead_speeds > 0.0, self.dead_speeds, np.inf)
+        return np.sign(velocity) * np.clip(abs(velocity) / width - 1.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +103,14 @@ def iterate_segments(problem: EstimationProblem) -> Iterator[RecordedSegment]:
 def smooth_motion(problem: EstimationProblem, band: float | None) -> dict[tuple[int, int], SmoothSegment]:
     """Return the smooth motion of every segment, by source and segment; by default, each joint has its own band."""
     directions = make_drive_directions(problem.base.robot)
+    rates = None if directions is None else directions.rates
     smooth: dict[tuple[int, int], SmoothSegment] = {}
     for part in iterate_segments(problem):
         bands = choose_bands(part.q, part.rate) if band is None else np.full(part.q.shape[1], band)
-        columns = [smooth_positions(q, f, part.rate) for q, f in zip(part.q.T, bands, strict=True)]
+        q = np.stack([smooth_positions(q, f, part.rate) for q, f in zip(part.q.T, bands, strict=True)], axis=1)
+        dead_speeds = np.zeros(0) if rates is None else _choose_dead_speeds(rates, part, bands)
         held = ~part.qd.any(axis=0)
-        smoothed = directions and _with_smooth_signs(directions, part.qd)
-        q = np.stack(columns, axis=1)
-        smooth[part.source, part.segment] = SmoothSegment(part.first, q, part.rate, held, smoothed)
+        smooth[part.source, part.segment] = SmoothSegment(part.first, q, part.rate, held, rates, dead_speeds)
     return smooth
 
 
@@ -120,14 +135,25 @@ def smooth_positions(q: PerSample, band: float, rate: float) -> PerSample:
 
 
 def choose_bands(q: SamplesByJoint, rate: float) -> PerJoint:
-    """Return for every joint the frequency in Hz up to which its positions pass; see the constants."""
+    """Return for every joint the frequency in Hz up to which its positions pass.
+
+    The band is ``BAND_PER_HIGHEST_FREQUENCY`` times the highest frequency of the motion. The power of white noise in
+    positions is the same at all frequencies below the cut-off of the log. This noise floor is read in the octave above
+    twice the frequency that contains nearly all of the positions, because the spectrum ends at the cut-off.
+    """
     if len(q) < MIN_SAMPLES:
         return np.full(q.shape[1], np.inf)
     frequency, power = compute_spectrum(q, rate)
-    floor = np.median(power[len(power) // 2 :], axis=0) / np.log(2.0)  # noise power has an exponential distribution
-    energy = np.cumsum(frequency[:, None] ** 2 * np.where(power > MIN_PEAK_PER_FLOOR * floor, power, 0.0), axis=0)
-    highest = frequency[np.argmax(energy >= SPEED_SHARE * energy[-1], axis=0)]
-    return np.maximum(BAND_PER_HIGHEST_FREQUENCY * highest, MIN_PERIODS * rate / len(q))
+    lowest = MIN_PERIODS * rate / len(q)
+    return np.array([max(_choose_band(frequency, each), lowest) for each in power.T])
+
+
+def _choose_band(frequency: Float[np.ndarray, "frequencies"], power: Float[np.ndarray, "frequencies"]) -> float:
+    place = max(int(np.argmax(np.cumsum(power) >= POSITION_SHARE * power.sum())), int(MIN_PERIODS))
+    octave = power[2 * place : 4 * place]
+    floor = float(np.median(octave)) / np.log(2.0) if len(octave) else 0.0  # noise power is exponentially distributed
+    energy = np.cumsum(frequency**2 * np.where(power > MIN_PEAK_PER_FLOOR * floor, power, 0.0))
+    return BAND_PER_HIGHEST_FREQUENCY * float(frequency[np.argmax(energy >= SPEED_SHARE * energy[-1])])
 
 
 def compute_spectrum(
@@ -149,7 +175,15 @@ def differentiate(signal: SamplesByJoint, step: float) -> SamplesByJoint:
     return np.gradient(signal, step, axis=0) if len(signal) > 1 else np.zeros_like(signal)
 
 
-def _with_smooth_signs(directions: DriveDirections, qd: SamplesByJoint) -> DriveDirections:
-    """Return directions that change sign gradually, since the sign of a smooth velocity near zero is arbitrary."""
-    speeds = SMOOTH_SPEED_RATIO * abs(directions.rates @ qd.T).max(axis=1, initial=0.0)
-    return replace(directions, smooth_speeds=np.maximum(directions.smooth_speeds, speeds))
+def compute_noise(signal: SamplesByJoint, rate: float, bands: PerJoint) -> PerJoint:
+    """Return the RMS of the content above ``NOISE_FREQUENCY_RATIO`` times the bands."""
+    frequency, power = compute_spectrum(signal, rate)
+    return np.sqrt(np.where(frequency[:, None] > NOISE_FREQUENCY_RATIO * bands, power, 0.0).sum(axis=0))
+
+
+def _choose_dead_speeds(
+    rates: Float[np.ndarray, "drives joints"], part: RecordedSegment, bands: PerJoint
+) -> Float[np.ndarray, "drives"]:
+    noise = np.sqrt(rates**2 @ compute_noise(part.qd, part.rate, bands) ** 2)
+    highest = abs(rates @ part.qd.T).max(axis=1, initial=0.0)
+    return np.maximum(DEAD_SPEED_PER_NOISE * noise, MIN_DEAD_SPEED_RATIO * highest)

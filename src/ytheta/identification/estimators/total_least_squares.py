@@ -129,9 +129,9 @@ class TotalLeastSquares:
 
 @dataclass(frozen=True, eq=False)
 class TotalSolution:
-    """A solution; ``matrix`` is sum_j w_j (G_j - k n_j C_j), and ``inverse`` its inverse on the identified directions.
+    """A solution; ``inverse``: inverse of sum_j w_j (G_j - k n_j C_j) on the identified directions.
 
-    ``lowest``: lowest eigenvalue of the pencil. ``remaining``: smallest share of Wᵀ W that is not noise, and
+    ``share``: k. ``limited``: whether k is below 1 because of the residuals. ``remaining``: smallest share of Wᵀ W that is not noise, and
     ``noisiest`` its direction. ``residual_ratio``: RMS of residuals divided by RMS of torque.
     """
 
@@ -139,7 +139,7 @@ class TotalSolution:
     inverse: BaseByBase
     decomposition: NormalDecomposition
     share: float
-    lowest: float
+    limited: bool
     remaining: float
     noisiest: PerBase
     residual_ratio: float
@@ -179,7 +179,8 @@ def solve_total(
     beta = start + inverse @ (b - (N - share * C) @ start)
     remaining, noisiest = (float(values[0]), basis @ V[:, 0]) if rank else (1.0, np.zeros_like(start))
     ratio = float(np.sqrt(residual / total)) if total > 0.0 else 0.0
-    return TotalSolution(beta, inverse, decomposition, share, lowest, remaining, noisiest, ratio)
+    limited = torque_variances is None and share < 1.0
+    return TotalSolution(beta, inverse, decomposition, share, limited, remaining, noisiest, ratio)
 
 
 def _make_estimate(
@@ -229,7 +230,7 @@ def _find_too_much_noise(solution: TotalSolution, names: tuple[str, ...]) -> tup
     if solution.residual_ratio < MIN_RESIDUAL_RATIO:
         return ()  # noise-free data
     findings: list[Finding] = []
-    if solution.share < 1.0 and solution.share == solution.lowest:
+    if solution.limited:
         statement = (
             f"the noise of the motion would cause larger residuals than there are; {solution.share:.0%} of its variance "
             "are used, and the torques count as exact"

@@ -39,10 +39,8 @@ def estimate_motion_noise(problem: EstimationProblem) -> MotionNoise:
     """Estimate the noise of all logs; see the module docstring."""
     squares, count = np.zeros((len(QUANTITIES), len(problem.base.robot.actuated))), 0
     for part in iterate_segments(problem):
-        bands = choose_bands(part.q, part.rate)
+        squares += len(part.q) * compute_noise(part, choose_bands(part)) ** 2
         count += len(part.q)
-        for k, signal in enumerate((part.q, part.qd, part.qdd)):
-            squares[k] += len(part.q) * compute_noise(signal, part.rate, bands) ** 2
     q, qd, qdd = np.sqrt(squares / max(count, 1))
     return MotionNoise(q, qd, qdd)
 

@@ -25,19 +25,22 @@ from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Bool, Float, PerJoint, PerSample, SamplesByJoint
 
-POSITION_SHARE = 0.999  # share of the energy of a joint's position below the octave from which noise is read
-SPEED_SHARE = 0.99  # share of the energy of a joint's velocity above the noise, at frequencies of its motion
+POSITION_SHARE = 0.999  # share of the energy of a joint's position at frequencies that are not searched for noise
+MAX_FALL_OF_NOISE = 2.0  # ratio of the power in the two halves of an octave
+ACCELERATION_SHARE = 0.99  # share of the energy of a joint's acceleration at frequencies of its motion
 BAND_PER_HIGHEST_FREQUENCY = 2.0  # at the highest frequency of the motion, the gain is then 0.95
 MIN_SAMPLES = 8  # shorter segments are not smoothed
+CLOSING_SHARE = 0.25  # length of the polynomial that makes a motion periodic, divided by that of the motion
 MIN_PERIODS = 4.0  # of the frequency ``band`` in a segment
 MAX_BAND_PER_RATE = 0.4  # positions are not smoothed above it
 MIN_PEAK_PER_FLOOR = 10.0  # power relative to the noise floor; below it, a frequency counts as noise
 NOISE_FREQUENCY_RATIO = 1.5  # of the band, that is, three times the highest frequency of the motion; above it is noise
 # Dead speed of a drive, below which its direction is not certain, in standard deviations of the velocity noise: three
 # for noise of the velocity from which directions are computed, which is 2^1.5 times that of the motion (see
-# ``drive_directions``); and at least this share of the highest speed.
+# ``drive_directions``). The other values bound it as a share of the highest speed: with a larger dead speed, directions
+# would be almost proportional to velocities.
 DEAD_SPEED_PER_NOISE = 8.5
-MIN_DEAD_SPEED_RATIO = 0.01
+MIN_DEAD_SPEED_RATIO, MAX_DEAD_SPEED_RATIO = 0.01, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ def smooth_motion(problem: EstimationProblem, band: float | None) -> dict[tuple[
     rates = None if directions is None else directions.rates
     smooth: dict[tuple[int, int], SmoothSegment] = {}
     for part in iterate_segments(problem):
-        bands = choose_bands(part.q, part.rate) if band is None else np.full(part.q.shape[1], band)
+        bands = choose_bands(part) if band is None else np.full(part.q.shape[1], band)
         q = np.stack([smooth_positions(q, f, part.rate) for q, f in zip(part.q.T, bands, strict=True)], axis=1)
         dead_speeds = np.zeros(0) if rates is None else _choose_dead_speeds(rates, part, bands)
         held = ~part.qd.any(axis=0)
@@ -134,40 +137,74 @@ def smooth_positions(q: PerSample, band: float, rate: float) -> PerSample:
     return np.asarray(line + solveh_banded(diagonals, solveh_banded(diagonals, q - line)))
 
 
-def choose_bands(q: SamplesByJoint, rate: float) -> PerJoint:
+def choose_bands(part: RecordedSegment) -> PerJoint:
     """Return for every joint the frequency in Hz up to which its positions pass.
 
-    The band is ``BAND_PER_HIGHEST_FREQUENCY`` times the highest frequency of the motion. The power of white noise in
-    positions is the same at all frequencies below the cut-off of the log. This noise floor is read in the octave above
-    twice the frequency that contains nearly all of the positions, because the spectrum ends at the cut-off.
+    The band is ``BAND_PER_HIGHEST_FREQUENCY`` times the highest frequency of the motion, which contains nearly all
+    acceleration that is not noise.
     """
-    if len(q) < MIN_SAMPLES:
-        return np.full(q.shape[1], np.inf)
-    frequency, power = compute_spectrum(q, rate)
-    lowest = MIN_PERIODS * rate / len(q)
-    return np.array([max(_choose_band(frequency, each), lowest) for each in power.T])
+    if len(part.q) < MIN_SAMPLES:
+        return np.full(part.q.shape[1], np.inf)
+    frequency, power = compute_spectrum(close_motion(part)[0], part.rate)
+    motion = np.where(power > MIN_PEAK_PER_FLOOR * np.array([find_noise_floor(each) for each in power.T]), power, 0.0)
+    energy = np.cumsum(frequency[:, None] ** 4 * motion, axis=0)
+    highest = frequency[np.argmax(energy >= ACCELERATION_SHARE * energy[-1], axis=0)]
+    return np.maximum(BAND_PER_HIGHEST_FREQUENCY * highest, MIN_PERIODS * part.rate / len(part.q))
 
 
-def _choose_band(frequency: Float[np.ndarray, "frequencies"], power: Float[np.ndarray, "frequencies"]) -> float:
+def find_noise_floor(power: Float[np.ndarray, "frequencies"]) -> float:
+    """Return the mean power of a position's noise per frequency; 0 if none is found.
+
+    The power of white noise does not depend on the frequency up to the cut-off of the log, whereas that of motion falls
+    steeply. The floor is read in the lowest octave in which power falls by less than ``MAX_FALL_OF_NOISE``, above the
+    frequency that contains nearly all of the positions.
+    """
     place = max(int(np.argmax(np.cumsum(power) >= POSITION_SHARE * power.sum())), int(MIN_PERIODS))
-    octave = power[2 * place : 4 * place]
-    floor = float(np.median(octave)) / np.log(2.0) if len(octave) else 0.0  # noise power is exponentially distributed
-    energy = np.cumsum(frequency**2 * np.where(power > MIN_PEAK_PER_FLOOR * floor, power, 0.0))
-    return BAND_PER_HIGHEST_FREQUENCY * float(frequency[np.argmax(energy >= SPEED_SHARE * energy[-1])])
+    while 2 * place < len(power):
+        middle = round(np.sqrt(2.0) * place)
+        lower, upper = (float(np.median(part)) for part in (power[place:middle], power[middle : 2 * place]))
+        if lower < MAX_FALL_OF_NOISE * upper:
+            return float(np.median(power[place : 2 * place])) / np.log(2.0)  # noise has an exponential distribution
+        place = middle
+    return 0.0
+
+
+def close_motion(part: RecordedSegment) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]:
+    """Return q, qd and qdd with a quintic polynomial appended that leads from the end back to the start.
+
+    The motion is then periodic, so that its spectrum does not need a window, which would hide the accelerations at the
+    start and at the end of a motion.
+    """
+    count = max(MIN_SAMPLES, round(CLOSING_SHARE * len(part.q)))
+    duration, powers = (count + 1) / part.rate, np.arange(6)
+
+    def evaluate(places: PerSample, order: int) -> Float[np.ndarray, "places 6"]:
+        factors = np.ones(6)
+        for k in range(order):
+            factors = factors * (powers - k) / duration
+        return np.asarray(factors * places[:, None] ** np.maximum(powers - order, 0))
+
+    signals = (part.q, part.qd, part.qdd)
+    ends = np.concatenate([evaluate(np.array([0.0, 1.0]), order) for order in range(3)])
+    coefficients = np.linalg.solve(ends, np.concatenate([signal[[-1, 0]] for signal in signals]))
+    places = np.arange(1, count + 1) / (count + 1)
+    q, qd, qdd = (
+        np.concatenate([signal, evaluate(places, order) @ coefficients]) for order, signal in enumerate(signals)
+    )
+    return q, qd, qdd
 
 
 def compute_spectrum(
     signal: SamplesByJoint, rate: float
 ) -> tuple[Float[np.ndarray, "frequencies"], Float[np.ndarray, "frequencies joints"]]:
-    """Return frequencies and the power at each, so that the sum is the mean square about the mean (Hann window)."""
+    """Return frequencies and the power at each; the sum over all frequencies is the variance."""
     count = len(signal)
-    window = np.hanning(count + 2)[1:-1, None]
-    spectrum = np.fft.rfft(window * (signal - signal.mean(axis=0)), axis=0)
+    spectrum = np.fft.rfft(signal - signal.mean(axis=0), axis=0) / count
     twice = np.full((len(spectrum), 1), 2.0)
     twice[0] = 1.0
     if count % 2 == 0:
         twice[-1] = 1.0
-    return np.fft.rfftfreq(count, 1.0 / rate), twice * abs(spectrum) ** 2 / (count * np.square(window).sum())
+    return np.fft.rfftfreq(count, 1.0 / rate), twice * abs(spectrum) ** 2
 
 
 def differentiate(signal: SamplesByJoint, step: float) -> SamplesByJoint:
@@ -175,15 +212,25 @@ def differentiate(signal: SamplesByJoint, step: float) -> SamplesByJoint:
     return np.gradient(signal, step, axis=0) if len(signal) > 1 else np.zeros_like(signal)
 
 
-def compute_noise(signal: SamplesByJoint, rate: float, bands: PerJoint) -> PerJoint:
-    """Return the RMS of the content above ``NOISE_FREQUENCY_RATIO`` times the bands."""
-    frequency, power = compute_spectrum(signal, rate)
-    return np.sqrt(np.where(frequency[:, None] > NOISE_FREQUENCY_RATIO * bands, power, 0.0).sum(axis=0))
+def compute_noise(part: RecordedSegment, bands: PerJoint) -> Float[np.ndarray, "3 joints"]:
+    """Return the RMS of the content of q, qd and qdd above ``NOISE_FREQUENCY_RATIO`` times the bands.
+
+    A Hann window hides the start and the end of a motion, where high frequencies are not noise.
+    """
+    if len(part.q) < MIN_SAMPLES:
+        return np.zeros((3, part.q.shape[1]))
+    window = np.hanning(len(part.q) + 2)[1:-1, None]
+    squares: list[PerJoint] = []
+    for signal in (part.q, part.qd, part.qdd):
+        frequency, power = compute_spectrum(window * (signal - signal.mean(axis=0)), part.rate)
+        noise = np.where(frequency[:, None] > NOISE_FREQUENCY_RATIO * bands, power, 0.0)
+        squares.append(noise.sum(axis=0) / np.square(window).mean())
+    return np.sqrt(squares)
 
 
 def _choose_dead_speeds(
     rates: Float[np.ndarray, "drives joints"], part: RecordedSegment, bands: PerJoint
 ) -> Float[np.ndarray, "drives"]:
-    noise = np.sqrt(rates**2 @ compute_noise(part.qd, part.rate, bands) ** 2)
+    noise = np.sqrt(rates**2 @ compute_noise(part, bands)[1] ** 2)
     highest = abs(rates @ part.qd.T).max(axis=1, initial=0.0)
-    return np.maximum(DEAD_SPEED_PER_NOISE * noise, MIN_DEAD_SPEED_RATIO * highest)
+    return np.clip(DEAD_SPEED_PER_NOISE * noise, MIN_DEAD_SPEED_RATIO * highest, MAX_DEAD_SPEED_RATIO * highest)

@@ -3,7 +3,7 @@
 Identity      beta = (Zᵀ D W)⁻¹ Zᵀ D tau,  W: Y of the measured motion;  Z: Y of the instrument motion, both stacked;
               D: diagonal matrix of one weight per joint, the inverse variance of its residuals
 Reference     A. Janot, P.-O. Vandanjon, M. Gautier, "A generic instrumental variable approach for industrial robot
-              identification", IEEE Trans. Control Systems Technology 22(1), 2014, (18)-(22)
+              identification", IEEE Trans. Control Systems Technology 22(1), 2014
 Accepts       every robot and form
 Notation      code          paper        meaning
               instruments   Z            Y along the simulated motion
@@ -19,9 +19,10 @@ Differs from  the paper in: the paper simulates the model in the robot's own con
 
 Noise in W makes least squares inconsistent: products of noise with itself remain in Wᵀ W, so that friction and inertias
 come out too small. In Zᵀ W they vanish if the noise of Z and W is uncorrelated. Noise within the frequency band of the
-motion remains in Z, so that a bias of this part is not removed. The standard deviations are slightly larger than those
-of ``weighted``; without noise in the motion, ``weighted`` is better. A model error, such as missing friction laws, is
-not noise, and no instrument removes it.
+motion remains in Z, so that a bias of this part is not removed; nor is that of terms in which noise does not average out,
+such as squares of velocities. Without noise in the motion, ``weighted`` is better: its standard deviations are smaller.
+A model error, such as a missing friction law, is not noise, and no instrument removes it. Noise of accelerations has
+high frequencies, which smooth instruments suppress, so that standard deviations are rather too large.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from ytheta.identification.equations.form import RegressorLayout
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import MAX_ROUNDING_ERROR
-from ytheta.identification.estimators.smooth_motion import SmoothSegment, smooth_motion
+from ytheta.identification.estimators.noisy_motion.smooth_motion import SmoothSegment, smooth_motion
 from ytheta.identification.estimators.weighted import WEIGHT_TOLERANCE, compute_joint_weights
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
@@ -236,8 +237,8 @@ def _find_weak_instruments(solution: InstrumentalSolution, names: tuple[str, ...
     sizes = abs(solution.weakest) * scale
     named = [name for name, size in zip(names, sizes, strict=True) if size > MIN_NAMED_SHARE * sizes.max()]
     statement = (
-        f"the instruments are weak for {', '.join(named)}: the smooth motion explains {solution.correlation:.0%} of the "
-        "measured motion in this direction, so that standard deviations are large"
+        f"the instruments are weak for {', '.join(named)}: their correlation with the measured motion is "
+        f"{solution.correlation:.2f} in this direction, so that standard deviations are large"
     )
     remedy = "record motion that excites these parameters more, or use the estimator weighted"
     fields = {"correlation": solution.correlation, "parameters": named}

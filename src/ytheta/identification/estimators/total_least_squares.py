@@ -3,28 +3,27 @@
 Identity      (sum_j w_j (G_j - k n_j C_j)) beta = sum_j w_j b_j,   k = min(1, lowest eigenvalue of M x = k P x)
               M = sum_j w_j [W_j tau_j]ᵀ [W_j tau_j],   P = sum_j w_j n_j diag(C_j, v_j)
 Reference     G. H. Golub, C. F. Van Loan, "An analysis of the total least squares problem", SIAM J. Numer. Anal. 17(6),
-              1980; S. Van Huffel, J. Vandewalle, "The Total Least Squares Problem", SIAM 1991, ch. 10: noise
-              covariance; W. A. Fuller, "Measurement Error Models", Wiley 1987, sec. 2.2 and 3.1: unknown torque noise;
-              for robots M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
+              1980; S. Van Huffel, J. Vandewalle, "The Total Least Squares Problem", SIAM 1991: noise covariance;
+              W. A. Fuller, "Measurement Error Models", Wiley 1987, ch. 2: known C_j and unknown torque noise; for robots M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
               robots", CDC 1994
 Accepts       every robot, in the differential form
 Notation      code         symbol   meaning
-              covariances  C_j      covariance of the noise in a row of joint j's regressor; see ``motion_noise``
+              covariances  C_j      covariance of the noise in a row of joint j's regressor; see ``regressor_noise``
               torque_noise √v_j     standard deviation of joint j's torque noise; v_j = 0 in P if it is not known
               share        k        share of the covariance that is subtracted
-Differs from  the books in: one weight w_j per joint, the inverse of v_j + betaᵀ C_j beta or, if v_j is not known, of the
-              variance of the residuals; C_j is the mean of all samples, although the noise of a row depends on the
-              pose; the accumulated products M are used instead of a singular value decomposition of [W tau], which
-              limits the accuracy of a fit to noise-free data to that of the products
+Differs from  the books in: one weight w_j per joint, the inverse of v_j + betaᵀ C_j beta or, if v_j is not known, of
+              the variance of the residuals; C_j is the mean of all samples, although the noise of a row depends on
+              the pose; the accumulated products M are used instead of a singular value decomposition of [W tau], so
+              that beta of noise-free data is less accurate. From Gautier et al.: drive gains are not estimated
 
 With ``torque_noise``, k is the lowest eigenvalue, and beta is the generalized total least squares solution, which needs
 the covariances only up to a common factor. Without it, C_j is taken as it is (k = 1), unless that much noise would
 contradict the residuals (k < 1).
 
-Total least squares is worse than ``weighted`` if C_j is wrong. Too large a C_j makes all parameters too large instead of
-too small; a model error makes k too large if ``torque_noise`` is given; and along directions that the motion hardly
+Total least squares is worse than ``weighted`` if C_j is wrong. If C_j is too large, parameters become too large instead
+of too small; if ``torque_noise`` is given, model errors make k too large; and along directions that the motion hardly
 excites, the difference of two nearly equal matrices amplifies all errors. If the noise is not known, the estimator
-``instrumental-variables`` needs fewer assumptions. Torque gains (drive gains) are not estimated.
+``instrumental-variables`` needs fewer assumptions.
 """
 
 from __future__ import annotations
@@ -41,8 +40,12 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.motion_noise import MotionNoise, estimate_motion_noise, propagate_motion_noise
-from ytheta.identification.estimators.smooth_motion import iterate_segments
+from ytheta.identification.estimators.noisy_motion.regressor_noise import (
+    MotionNoise,
+    estimate_motion_noise,
+    propagate_motion_noise,
+)
+from ytheta.identification.estimators.noisy_motion.spectrum import iterate_segments
 from ytheta.identification.estimators.weighted import WEIGHT_TOLERANCE, compute_joint_weights
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
@@ -131,8 +134,8 @@ class TotalLeastSquares:
 class TotalSolution:
     """A solution; ``inverse``: inverse of sum_j w_j (G_j - k n_j C_j) on the identified directions.
 
-    ``share``: k. ``limited``: whether k is below 1 because of the residuals. ``remaining``: smallest share of Wᵀ W that is not noise, and
-    ``noisiest`` its direction. ``residual_ratio``: RMS of residuals divided by RMS of torque.
+    ``share``: k. ``limited``: whether k is below 1 because of the residuals. ``remaining``: smallest share of Wᵀ W that
+    is not noise, and ``noisiest`` its direction. ``residual_ratio``: RMS of residuals divided by RMS of torque.
     """
 
     beta: PerBase
@@ -232,8 +235,8 @@ def _find_too_much_noise(solution: TotalSolution, names: tuple[str, ...]) -> tup
     findings: list[Finding] = []
     if solution.limited:
         statement = (
-            f"the noise of the motion would cause larger residuals than there are; {solution.share:.0%} of its variance "
-            "are used, and the torques count as exact"
+            "the noise of the motion would cause larger residuals than there are; "
+            f"{solution.share:.0%} of its variance are used, and the torques count as exact"
         )
         findings.append(_make_finding(statement, {"share": solution.share}))
     if solution.remaining < MIN_REMAINING_SHARE:

@@ -2,8 +2,8 @@
 
 Identity      C_j = mean over samples of sum_c s_c² (dY_j/dc)ᵀ (dY_j/dc),   c: q, qd and qdd of every joint
 
-The standard deviations s_c are computed from the content of the log above ``NOISE_FREQUENCY_RATIO`` times the band of
-the motion, where joints do not move. Noise within the band is not counted, so that s_c is rather too small; vibrations
+The standard deviations s_c are computed from the content of the log above the band of the motion (``spectrum``), where
+joints do not move. Noise within the band is not counted, so that s_c is rather too small; vibrations
 that the torque sees as well are counted, although they are no noise.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.estimators.smooth_motion import choose_bands, compute_noise, iterate_segments
+from ytheta.identification.estimators.noisy_motion.spectrum import choose_bands, compute_noise, iterate_segments
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, NonzerosBySample, PerJoint
 
@@ -92,9 +92,12 @@ def _compute_changes(
 def _select_every(motion: MotionSamples, first: int, stride: int) -> MotionSamples:
     chosen = slice(first, None, stride)
     return MotionSamples(
-        *(np.ascontiguousarray(array[chosen]) for array in (motion.t, motion.q, motion.qd, motion.qdd)),
-        None,
-        None,
-        motion.rows[chosen],
-        None if motion.direction is None else np.ascontiguousarray(motion.direction[chosen]),
+        t=motion.t[chosen],
+        q=np.ascontiguousarray(motion.q[chosen]),
+        qd=np.ascontiguousarray(motion.qd[chosen]),
+        qdd=np.ascontiguousarray(motion.qdd[chosen]),
+        tau=None,
+        raw_tau=None,
+        rows=motion.rows[chosen],
+        direction=None if motion.direction is None else np.ascontiguousarray(motion.direction[chosen]),
     )

@@ -20,7 +20,17 @@ from ytheta.identification.arguments import FRICTION
 from ytheta.identification.equations.registry import FORMS
 from ytheta.identification.estimators.registry import ESTIMATORS
 
-ORDER = ("weighted", "least-squares", "sequential", "huber", "recursive", "lin")  # of the estimators in the help
+# The order of the estimators in the help.
+ORDER = (
+    "weighted",
+    "least-squares",
+    "sequential",
+    "huber",
+    "recursive",
+    "lin",
+    "instrumental-variables",
+    "total-least-squares",
+)
 FIXED = {"samples", "base_count", "condition_number", "fit", "validation", "parameters", "consistent", "verdict"}
 
 

@@ -90,7 +90,8 @@ def identify(
     hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last
-    estimator      "auto", "weighted", "least-squares", "sequential", "huber", "recursive" or "lin"; or an estimator
+    estimator      "auto", "weighted", "least-squares", "sequential", "huber", "recursive", "lin",
+                   "instrumental-variables" or "total-least-squares"; or an estimator
     forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset);

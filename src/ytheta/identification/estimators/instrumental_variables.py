@@ -19,10 +19,10 @@ Differs from  the paper in: the paper simulates the model in the robot's own con
 
 Noise in W makes least squares inconsistent: products of noise with itself remain in Wᵀ W, so that friction and inertias
 come out too small. In Zᵀ W they vanish if the noise of Z and W is uncorrelated. Noise within the frequency band of the
-motion remains in Z, so that a bias of this part is not removed; nor is that of terms in which noise does not average out,
-such as squares of velocities. Without noise in the motion, ``weighted`` is better: its standard deviations are smaller.
-A model error, such as a missing friction law, is not noise, and no instrument removes it. Noise of accelerations has
-high frequencies, which smooth instruments suppress, so that standard deviations are rather too large.
+motion remains in Z, so that a bias of this part is not removed; nor is that of terms in which noise does not average
+out, such as squares of velocities. Without noise in the motion, ``weighted`` is better: its standard deviations are
+smaller. A model error, such as a missing friction law, is not noise, and no instrument removes it. Noise of
+accelerations has high frequencies, which smooth instruments suppress, so that standard deviations are rather too large.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Identity      (sum_j w_j (G_j - k n_j C_j)) beta = sum_j w_j b_j,   k = min(1, l
               M = sum_j w_j [W_j tau_j]ᵀ [W_j tau_j],   P = sum_j w_j n_j diag(C_j, v_j)
 Reference     G. H. Golub, C. F. Van Loan, "An analysis of the total least squares problem", SIAM J. Numer. Anal. 17(6),
               1980; S. Van Huffel, J. Vandewalle, "The Total Least Squares Problem", SIAM 1991: noise covariance;
-              W. A. Fuller, "Measurement Error Models", Wiley 1987, ch. 2: known C_j and unknown torque noise; for robots M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
+              W. A. Fuller, "Measurement Error Models", Wiley 1987, ch. 2: known C_j and unknown torque noise; for
+              robots M. Gautier, P. Vandanjon, C. Presse, "Identification of inertial and drive gain parameters of
               robots", CDC 1994
 Accepts       every robot, in the differential form
 Notation      code         symbol   meaning

@@ -78,9 +78,10 @@ def smooth_motion(problem: EstimationProblem, band: float | None) -> dict[tuple[
     rates = None if directions is None else directions.rates
     smooth: dict[tuple[int, int], SmoothSegment] = {}
     for part in iterate_segments(problem):
-        bands = choose_bands(part) if band is None else np.full(part.q.shape[1], band)
+        chosen = choose_bands(part)
+        bands = chosen if band is None else np.full(part.q.shape[1], band)
         q = np.stack([smooth_positions(q, f, part.rate) for q, f in zip(part.q.T, bands, strict=True)], axis=1)
-        dead_speeds = np.zeros(0) if rates is None else _choose_dead_speeds(rates, part, bands)
+        dead_speeds = np.zeros(0) if rates is None else _choose_dead_speeds(rates, part, chosen)
         held = np.asarray(~part.qd.any(axis=0))
         smooth[part.source, part.segment] = SmoothSegment(part.first, q, part.rate, held, rates, dead_speeds)
     return smooth

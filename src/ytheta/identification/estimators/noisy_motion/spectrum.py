@@ -16,11 +16,12 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import Float, PerJoint, PerSample, SamplesByJoint
 
 POSITION_SHARE = 0.999  # share of the energy of a joint's position at frequencies that are not searched for noise
-MAX_FALL_OF_NOISE = 2.0  # ratio of the power in the two halves of an octave
+MAX_CHANGE_OF_NOISE = 2.0  # ratio of the power in the two halves of an octave
+MIN_ACCELERATION_SHARE_OF_NOISE = 1e-4  # share of an octave in the energy of a joint's acceleration
 ACCELERATION_SHARE = 0.99  # share of the energy of a joint's acceleration at frequencies of its motion
 BAND_PER_HIGHEST_FREQUENCY = 2.0  # at the highest frequency of the motion, the gain is then 0.95
 MIN_SAMPLES = 8  # shorter segments are not smoothed
-CLOSING_SHARE = 0.25  # length of the polynomial that makes a motion periodic, divided by that of the motion
+MAX_CLOSING_SHARE = 0.25  # length of the polynomial that makes a motion periodic, divided by that of the motion
 MIN_PERIODS = 4.0  # of the frequency ``band`` in a segment
 MIN_PEAK_PER_FLOOR = 10.0  # power relative to the noise floor; below it, a frequency counts as noise
 NOISE_FREQUENCY_RATIO = 1.5  # of the band, that is, three times the highest frequency of the motion; above it is noise
@@ -59,57 +60,63 @@ def choose_bands(part: RecordedSegment) -> PerJoint:
     """Return for every joint the frequency in Hz up to which its positions pass.
 
     The band is ``BAND_PER_HIGHEST_FREQUENCY`` times the highest frequency of the motion, which contains nearly all
-    acceleration that is not noise.
+    acceleration that is not noise. A short transient has power at many frequencies and may count as noise.
     """
     if len(part.q) < MIN_SAMPLES:
         return np.full(part.q.shape[1], np.inf)
-    frequency, power = compute_spectrum(close_motion(part)[0], part.rate)
-    motion = np.where(power > MIN_PEAK_PER_FLOOR * np.array([find_noise_floor(each) for each in power.T]), power, 0.0)
-    energy = np.cumsum(frequency[:, None] ** 4 * motion, axis=0)
-    highest = frequency[np.argmax(energy >= ACCELERATION_SHARE * energy[-1], axis=0)]
-    return np.maximum(BAND_PER_HIGHEST_FREQUENCY * highest, MIN_PERIODS * part.rate / len(part.q))
+    signals = zip(part.q.T, part.qd.T, part.qdd.T, strict=True)
+    bands = [_choose_band(close_motion(q, qd, qdd, part.rate), part.rate) for q, qd, qdd in signals]
+    return np.maximum(bands, MIN_PERIODS * part.rate / len(part.q))
+
+
+def _choose_band(q: PerSample, rate: float) -> float:
+    frequency, power = compute_spectrum(q[:, None], rate)
+    motion = np.where(power[:, 0] > MIN_PEAK_PER_FLOOR * find_noise_floor(power[:, 0]), power[:, 0], 0.0)
+    energy = np.cumsum(frequency**4 * motion)
+    return BAND_PER_HIGHEST_FREQUENCY * float(frequency[np.argmax(energy >= ACCELERATION_SHARE * energy[-1])])
 
 
 def find_noise_floor(power: Float[np.ndarray, "frequencies"]) -> float:
-    """Return the mean power of a position's noise per frequency; 0 if none is found.
+    """Return the mean power of a position's noise per frequency; 0 if no noise is found that affects accelerations.
 
     The power of white noise does not depend on the frequency up to the cut-off of the log, whereas that of motion falls
-    steeply. The floor is read in the lowest octave in which power falls by less than ``MAX_FALL_OF_NOISE``, above the
-    frequency that contains nearly all of the positions.
+    steeply. The floor is read in the highest octave in which power changes by less than ``MAX_CHANGE_OF_NOISE``.
+    Octaves that hardly contribute to the acceleration are left out: behind the cut-off, only rounding errors remain.
     """
     place = max(int(np.argmax(np.cumsum(power) >= POSITION_SHARE * power.sum())), int(MIN_PERIODS))
+    energy = np.cumsum(np.arange(len(power)) ** 4.0 * power)
+    floor = 0.0
     while 2 * place < len(power):
         middle = round(np.sqrt(2.0) * place)
         lower, upper = (float(np.median(part)) for part in (power[place:middle], power[middle : 2 * place]))
-        if lower < MAX_FALL_OF_NOISE * upper:
-            return float(np.median(power[place : 2 * place])) / np.log(2.0)  # noise has an exponential distribution
+        matters = energy[2 * place] - energy[place] > MIN_ACCELERATION_SHARE_OF_NOISE * energy[-1]
+        if matters and max(lower, upper) < MAX_CHANGE_OF_NOISE * min(lower, upper):
+            floor = float(np.median(power[place : 2 * place])) / np.log(2.0)  # the power of noise is exponential
         place = middle
-    return 0.0
+    return floor
 
 
-def close_motion(part: RecordedSegment) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]:
-    """Return q, qd and qdd with a quintic polynomial appended that leads from the end back to the start.
+def close_motion(q: PerSample, qd: PerSample, qdd: PerSample, rate: float) -> Float[np.ndarray, "closed"]:
+    """Return positions of a joint with a quintic polynomial appended that leads from the end back to the start.
 
     The motion is then periodic, so that its spectrum does not need a window, which would hide the accelerations at the
-    start and at the end of a motion.
+    start and at the end of a motion. The polynomial takes about one mean period of the motion.
     """
-    count = max(MIN_SAMPLES, round(CLOSING_SHARE * len(part.q)))
-    duration, powers = (count + 1) / part.rate, np.arange(6)
+    speed = float(qd.std())
+    period = 2.0 * np.pi * float(q.std()) / speed if speed > 0.0 else np.inf
+    count = int(np.clip(min(rate * period, MAX_CLOSING_SHARE * len(q)), MIN_SAMPLES, None))
+    duration, powers = (count + 1) / rate, np.arange(6)
 
-    def evaluate(places: PerSample, order: int) -> Float[np.ndarray, "places 6"]:
+    def evaluate(places: Float[np.ndarray, "places"], order: int) -> Float[np.ndarray, "places 6"]:
         factors = np.ones(6)
         for k in range(order):
             factors = factors * (powers - k) / duration
         return np.asarray(factors * places[:, None] ** np.maximum(powers - order, 0))
 
-    signals = (part.q, part.qd, part.qdd)
     ends = np.concatenate([evaluate(np.array([0.0, 1.0]), order) for order in range(3)])
-    coefficients = np.linalg.solve(ends, np.concatenate([signal[[-1, 0]] for signal in signals]))
+    coefficients = np.linalg.solve(ends, np.concatenate([signal[[-1, 0]] for signal in (q, qd, qdd)]))
     places = np.arange(1, count + 1) / (count + 1)
-    q, qd, qdd = (
-        np.concatenate([signal, evaluate(places, order) @ coefficients]) for order, signal in enumerate(signals)
-    )
-    return q, qd, qdd
+    return np.concatenate([q, evaluate(places, 0) @ coefficients])
 
 
 def compute_spectrum(

@@ -23,5 +23,5 @@ def test_estimators_are_found_by_name() -> None:
     assert get_estimator("auto") is get_estimator(DEFAULT) is get_estimator("weighted")
     with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):
         get_estimator("hubr")
-    with pytest.raises(UnknownNameError, match="choose from: auto, huber, least-squares"):
+    with pytest.raises(UnknownNameError, match="choose from: auto, huber, instrumental-variables, least-squares"):
         get_estimator("zzz")

@@ -51,7 +51,7 @@ def test_straight_lines_and_high_bands_pass_unchanged() -> None:
 
 def test_motion_does_not_depend_on_ranges_and_is_near_the_true_motion() -> None:
     known = make_case(ytheta.load("ha-scara"), 400, still=(2,))
-    noise = 1e-3 * np.random.default_rng(2).normal(size=known.motion.q.shape) * (np.arange(4) != 2)
+    noise = 1e-3 * np.random.default_rng(2).normal(size=known.motion.q.shape)
     noisy = replace(known, motion=replace(known.motion, q=known.motion.q + noise))
     problem = noisy.problem()
     (segment,) = smooth_motion(problem, None).values()
@@ -66,7 +66,7 @@ def test_motion_does_not_depend_on_ranges_and_is_near_the_true_motion() -> None:
         assert np.linalg.norm(smooth - true) < tolerance * np.linalg.norm(true)
     differences = np.gradient(np.gradient(noisy.motion.q, 1.0 / RATE, axis=0), 1.0 / RATE, axis=0)[inner]
     assert np.linalg.norm(differences - known.motion.qdd[inner]) > 0.3 * np.linalg.norm(known.motion.qdd[inner])
-    assert not whole.qd[:, 2].any()  # a joint that does not move
+    assert not whole.qd[:, 2].any()  # a joint that does not move, although its position has noise
     assert not whole.qdd[:, 2].any()
 
 

@@ -52,7 +52,10 @@ HoldOut = Annotated[
 EstimatorName = Annotated[
     str,
     typer.Option(
-        "--estimator", metavar="NAME", help="auto, weighted, least-squares, sequential, huber, recursive or lin."
+        "--estimator",
+        metavar="NAME",
+        help="auto, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
+        "total-least-squares.",
     ),
 ]
 Forgetting = Annotated[

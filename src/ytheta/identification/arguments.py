@@ -80,7 +80,9 @@ def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:
     """Return the robot with a load of unknown inertia on each of these links."""
     for link in check_words("add_load", links, "names of links", ("link3",)):
         if link not in {each.name for each in robot.links}:
-            raise UnknownNameError(f"robot {robot.name!r} has no link {link!r}{suggest_names(link, [each.name for each in robot.links])}")
+            raise UnknownNameError(
+                f"robot {robot.name!r} has no link {link!r}{suggest_names(link, [each.name for each in robot.links])}"
+            )
         robot = robot.with_load(Inertia(), name=f"{link}_load", on=link)
     return robot
 

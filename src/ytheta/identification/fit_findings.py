@@ -27,6 +27,7 @@ MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above
 MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
 MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
 
+
 def collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
     """Yield the findings of reading and preparing the logs; with several logs, each finding names its log."""
     for log, preparation in zip(logs, preparations, strict=True):
@@ -96,7 +97,9 @@ def find_body_findings(result: Identification) -> Iterator[Finding]:
     assert cost is not None
     if not standard.reference.has_inertias:
         statement = "the description has no inertias, so the prior of the links is flat"
-        remedy = "values that the motion does not determine are guesses from the geometry; add masses to the description"
+        remedy = (
+            "values that the motion does not determine are guesses from the geometry; add masses to the description"
+        )
         yield Finding(FitFindingCode.PRIOR, Severity.NOTE, statement, remedy)
     if cost.ratio > MAX_CONSISTENCY_COST:
         yield _describe_cost(standard, cost)

@@ -120,7 +120,10 @@ class FitEquations:
         selection, robot = self.selection, self.robot
         laws = tuple(kind for kind, family in FAMILY_OF_LAW.items() if family in families)
         # A law that is not considered stays as it is described: its torque is known.
-        decided = {kind: True if kind in laws else False if family in self.considered else None for kind, family in FAMILY_OF_LAW.items()}
+        decided = {
+            kind: True if kind in laws else False if family in self.considered else None
+            for kind, family in FAMILY_OF_LAW.items()
+        }
         robot = with_friction_laws(robot, root=decided["root"], load=decided["load"])
         return model_parameters(
             robot,

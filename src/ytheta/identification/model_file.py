@@ -137,7 +137,9 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
     if read_identification_table(path) is None:
         return PriorSettings(description=described, strength=strength)
     if strength is not None:
-        raise InputError(f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength")
+        raise InputError(
+            f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength"
+        )
     return PriorSettings(earlier=_make_earlier_model(read_model(path)))
 
 

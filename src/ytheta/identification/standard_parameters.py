@@ -182,6 +182,8 @@ def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:
         return replace(drive, **identified)
 
     return robot.with_drives(change)
+
+
 def find_inconsistent_parts(robot: Robot) -> dict[str, str]:
     """Return the links and drives whose parameters are not physically consistent, each with the reason."""
     links = {name: consistency.reason for name, consistency in robot.consistency.items() if not consistency}

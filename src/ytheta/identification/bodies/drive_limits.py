@@ -49,7 +49,9 @@ def make_drive_limits(robot: Robot, free: Collection[str], highest_speeds: Mappi
             labels.append(label)
 
     for owner, drive in robot.drives:
-        names = dict(zip(drive.parameter_symbols, (parameter_name(owner, s) for s in drive.parameter_symbols), strict=True))
+        names = dict(
+            zip(drive.parameter_symbols, (parameter_name(owner, s) for s in drive.parameter_symbols), strict=True)
+        )
         add({names["Ia"]: 1.0}, 0.0, f"rotor inertia of {owner} is not negative")
         if "fl" in names:
             add({names["fl"]: 1.0}, 0.0, f"load-dependent friction of {owner} brakes")

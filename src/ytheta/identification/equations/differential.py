@@ -154,7 +154,9 @@ class Differential:
         if self.load is not None or self.laws is None or not self.laws.needs_load:
             return self.load
         robot = self.base.robot
-        names = [name for name, value in zip(robot.parameter_names, robot.theta, strict=True) if value and is_rigid(name)]
+        names = [
+            name for name, value in zip(robot.parameter_names, robot.theta, strict=True) if value and is_rigid(name)
+        ]
         return RigidTorque.of(without_regrouping(robot, names))
 
 

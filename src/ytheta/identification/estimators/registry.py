@@ -16,6 +16,8 @@ ESTIMATORS = {
     "huber": "huber.Huber",
     "recursive": "recursive.Recursive",
     "lin": "lin.lin.Lin",
+    "instrumental-variables": "instrumental_variables.InstrumentalVariables",
+    "total-least-squares": "total_least_squares.TotalLeastSquares",
 }
 DEFAULT = "evidence"  # uses the description as far as the data allow
 

@@ -59,7 +59,9 @@ def check_same_parts(robot: Robot, other: Robot) -> None:
             for names, robot_name in ((own - others, robot.name), (others - own, other.name))
             if names
         ]
-        raise InputError(f"the prior belongs to another robot: {'; '.join(parts)}; give a prior of robot {robot.name!r}")
+        raise InputError(
+            f"the prior belongs to another robot: {'; '.join(parts)}; give a prior of robot {robot.name!r}"
+        )
     kinds, other_kinds = _describe_joints(robot), _describe_joints(other)
     differing = [name for name in kinds if kinds[name] != other_kinds.get(name)]
     if differing:

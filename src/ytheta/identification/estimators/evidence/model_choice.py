@@ -27,7 +27,12 @@ from ytheta.identification.equations.differential import Differential, RigidTorq
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes, make_noise, make_prior, select_columns
+from ytheta.identification.estimators.evidence.empirical_bayes import (
+    EmpiricalBayes,
+    make_noise,
+    make_prior,
+    select_columns,
+)
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior

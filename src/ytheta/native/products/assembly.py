@@ -196,9 +196,7 @@ def _emit_add_rows(lanes: int, rows: int) -> str:
         total = code.assign(f"load {kind}, ptr {target}, align 8")
         for row, factor in zip(starts, factor_names, strict=True):
             value = code.assign(f"load {kind}, ptr {code.compute_address(row, f'%{label}.j')}, align 8")
-            total = code.assign(
-                f"call {kind} @llvm.fmuladd.{suffix}({kind} {value}, {kind} {factor}, {kind} {total})"
-            )
+            total = code.assign(f"call {kind} @llvm.fmuladd.{suffix}({kind} {value}, {kind} {factor}, {kind} {total})")
         code.emit(f"store {kind} {total}, ptr {target}, align 8")
         code.emit(f"%{label}.next = add i64 %{label}.j, {step}")
         code.emit(f"br i1 {code.assign(f'icmp ult i64 %{label}.next, {end}')}, label %{label}, label %{after}")

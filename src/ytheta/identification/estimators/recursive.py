@@ -92,7 +92,7 @@ class RecursiveLeastSquares:
         beta: PerBase,
         columns: PerBase | None = None,
         *,
-        covariance: BaseByBase | None = None,
+        covariance: np.ndarray | None = None,
         variances: PerJoint | None = None,
     ) -> State:
         """Return the initial state.

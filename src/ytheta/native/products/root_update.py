@@ -6,15 +6,10 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.native.products.code import load_products_code
-from ytheta.shapes import Float, PerUnknown, UnknownByUnknown
+from ytheta.shapes import PerUnknown
 
 
-def update_root(
-    root: UnknownByUnknown,
-    equations: Float[np.ndarray, "equations unknown"],
-    noise: Float[np.ndarray, "equations"],
-    residual: Float[np.ndarray, "equations"],
-) -> PerUnknown:
+def update_root(root: np.ndarray, equations: np.ndarray, noise: np.ndarray, residual: np.ndarray) -> PerUnknown:
     """Update ``root`` in place, and return the change of the estimate.
 
     The equations are ``residual`` = ``equations`` x + noise, where x has the covariance ``root`` ``root``ᵀ, and

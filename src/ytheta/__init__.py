@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identifiability.registry import model_parameters as model_parameters
     from ytheta.identifiability.regrouping import Regrouping as Regrouping
+    from ytheta.identification.estimators.recursive import RecursiveLeastSquares as RecursiveLeastSquares
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
@@ -107,6 +108,7 @@ _MODULES = {
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.settings",
+    "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Reproduction": "ytheta.reproduction.reproduce",
     "Regrouping": "ytheta.identifiability.regrouping",

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 from ytheta.arguments import check_count
 from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
+
+MAX_SECONDS_WITHOUT_THREADS = 5e-4  # of work; starting threads takes about as long
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,33 @@ class Local:
 def map_in_order(
     work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None
 ) -> Iterator[Result]:
-    """Iterate over ``work(item)`` in the order of the items; by default with as many threads as processors."""
-    count = choose_workers(threads)
-    if count == 1:
-        with limit_blas_threads():
-            yield from map(work, items)
-        return
-    with limit_blas_threads(), ThreadPoolExecutor(count) as pool:
+    """Iterate over ``work(item)`` in the order of the items.
+
+    By default there are as many threads as processors, except for work that takes no longer than starting threads.
+    """
+    count, remaining = choose_workers(threads), iter(items)
+    with limit_blas_threads():
+        if threads is None and count > 1:
+            yield from _map_first_items(work, remaining)
+            ahead = list(islice(remaining, 2))
+            count, remaining = min(count, max(len(ahead), 1)), chain(ahead, remaining)
+        yield from map(work, remaining) if count == 1 else _map_with_threads(work, remaining, count)
+
+
+def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
+    """Iterate over ``work(item)`` in this thread for as long as threads might not pay off."""
+    seconds = 0.0
+    for item in items:
+        start = time.perf_counter()
+        result = work(item)
+        seconds += time.perf_counter() - start
+        yield result
+        if seconds > MAX_SECONDS_WITHOUT_THREADS:
+            return
+
+
+def _map_with_threads(work: Callable[[Item], Result], items: Iterable[Item], count: int) -> Iterator[Result]:
+    with ThreadPoolExecutor(count) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

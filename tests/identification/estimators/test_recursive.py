@@ -132,3 +132,71 @@ def test_bad_settings_are_refused() -> None:
         Recursive(initial_spread=0.0)
     with pytest.raises(InputError, match="sizes of columns must be positive"):
         RecursiveLeastSquares().init(np.zeros(2), np.array([1.0, 0.0]))
+
+
+def test_a_prior_covariance_and_noise_variances_give_the_closed_form() -> None:
+    """Two halves of a log one after the other give the estimate and the covariance of both at once."""
+    rng, n = np.random.default_rng(3), len(scara().base)
+    variances = np.array([0.2, 1.0, 3.0, 0.5])
+    root = rng.normal(size=(n, n)) * np.linspace(0.01, 5.0, n)[:, None]
+    prior, start = root @ root.T, rng.normal(size=n)
+    tau = scara().tau + draw_noise()
+    A = scara().Y / np.sqrt(variances)[:, None]
+    J = np.linalg.inv(prior) + np.einsum("sja,sjb->ab", A, A)
+    shift = np.einsum("sja,sj->a", A, (tau - scara().Y @ start) / np.sqrt(variances))
+    rule = RecursiveLeastSquares()
+    for columns in (None, np.linspace(0.5, 20.0, n)):
+        state = rule.init(start, columns, covariance=prior, variances=variances)
+        np.testing.assert_allclose(state.covariance, prior, rtol=1e-9, atol=1e-9 * abs(prior).max())
+        for half in (slice(0, 150), slice(150, None)):
+            state = rule.init(state.beta, columns, covariance=state.covariance, variances=variances)
+            for Y, torque in zip(scara().Y[half], tau[half], strict=True):
+                _, state = rule.step(state, Y, torque)
+        expected = start + np.linalg.solve(J, shift)
+        np.testing.assert_allclose(state.beta, expected, rtol=1e-6, atol=1e-7 * abs(expected).max())
+        np.testing.assert_allclose(state.covariance, np.linalg.inv(J), rtol=0.0, atol=1e-7)
+        plain = rule.init(start, columns, covariance=prior)
+        for Y, torque in zip(scara().Y, tau, strict=True):
+            _, plain = rule.step(plain, Y, torque)
+        assert abs(plain.beta - expected).max() > 1e-4  # the twin: without the variances
+
+
+def test_a_parameter_without_variance_keeps_its_value() -> None:
+    n = len(scara().base)
+    prior = np.diag(np.r_[0.0, np.full(n - 1, 4.0)])
+    state = RecursiveLeastSquares().init(scara().base.beta + 1.0, covariance=prior)
+    for Y, torque in zip(scara().Y, scara().tau, strict=True):
+        _, state = RecursiveLeastSquares().step(state, Y, torque)
+    assert state.beta[0] == scara().base.beta[0] + 1.0
+    assert abs(state.beta[1:] - scara().base.beta[1:] - 1.0).min() > 0.0
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.95])
+def test_the_covariance_stays_positive_over_many_steps(forgetting: float) -> None:
+    rule = RecursiveLeastSquares(forgetting)
+    state = rule.init(scara().base.beta)
+    for k in range(20_000):
+        _, state = rule.step(state, scara().Y[k % 300], scara().tau[k % 300])
+    assert np.linalg.eigvalsh(state.covariance)[0] > 0.0
+    true = np.linalg.lstsq(scara().Y.reshape(-1, len(scara().base)), scara().tau.ravel(), rcond=None)[0]
+    np.testing.assert_allclose(state.beta, true, rtol=1e-8, atol=1e-8)
+
+
+def test_bad_priors_are_refused() -> None:
+    rule, beta = RecursiveLeastSquares(), np.zeros(3)
+    skewed = np.eye(3)
+    skewed[0, 1] = 0.5
+    for covariance, problem in (
+        (np.eye(2), "there are 3 parameters"),
+        (skewed, "not symmetric"),
+        (np.diag([1.0, -1.0, 1.0]), "negative eigenvalue"),
+        (np.diag([1.0, np.inf, 1.0]), "not finite"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            rule.init(beta, covariance=covariance)
+    for variances in (np.array([1.0, 0.0]), np.array([1.0, np.nan])):
+        with pytest.raises(InputError, match="variances of the noise"):
+            rule.init(beta, variances=variances)
+    state = rule.init(beta)
+    with pytest.raises(InputError, match="leave out this sample"):
+        rule.step(state, np.ones((2, 3)), np.array([1.0, np.nan]))

@@ -202,7 +202,8 @@ class _ErrorAccumulator:
             self.trace.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))
         pick = slice(-task.samples.first % self.step, None, self.step)
         assert motion.tau is not None
-        self.trace.append((motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick]))
+        picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
+        self.trace.append(tuple(array.copy() for array in picked))  # a view would keep all samples in memory
 
     def make_errors(self) -> TorqueErrors:
         t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))

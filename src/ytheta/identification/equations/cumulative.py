@@ -58,7 +58,8 @@ class Cumulative:
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
         seconds = self._integral.count_steps(rate) / rate  # the rows of ``integral`` are divided by this time
         for rows in self._integral.rows(motion, rate):
-            yield EquationRows(seconds * np.cumsum(rows.values, axis=1), seconds * np.cumsum(rows.tau, axis=1))
+            values, tau = (seconds * np.cumsum(array, axis=1) for array in (rows.values, rows.tau))
+            yield EquationRows(values, tau, hop=rows.hop)
 
     @cached_property
     def _integral(self) -> Integral:

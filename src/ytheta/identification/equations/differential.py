@@ -71,7 +71,7 @@ class Differential:
         mask = self.mask(motion)
         for first, values in self.compute_regressor_blocks(motion):
             block = slice(first, first + values.shape[1])
-            yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block])
+            yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block], first)
 
     def mask(self, motion: MotionSamples) -> JointsBySample | None:
         """Return 1 for equations that are used and 0 for equations of slow joints; None if all equations are used."""

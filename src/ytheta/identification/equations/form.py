@@ -83,12 +83,21 @@ class EquationRows:
     """Equations of a block of samples: non-zeros of the regressor, torques, and a mask.
 
     ``mask`` is 1 for equations that are used and 0 for the others, or None if all equations are used. ``values`` may be
-    overwritten when the next rows are requested.
+    overwritten when the next rows are requested. Equation k of a joint begins at sample ``first + k * hop`` of the
+    sample range.
     """
 
     values: NonzerosBySample
     tau: JointsBySample
     mask: JointsBySample | None = None
+    first: int = 0
+    hop: int = 1
+
+    def select(self, start: int, stop: int) -> EquationRows:
+        """Return equations ``start:stop`` of every joint."""
+        mask = None if self.mask is None else self.mask[:, start:stop]
+        first = self.first + start * self.hop
+        return EquationRows(self.values[:, start:stop], self.tau[:, start:stop], mask, first, self.hop)
 
 
 @runtime_checkable

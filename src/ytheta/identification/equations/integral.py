@@ -72,7 +72,7 @@ class Integral:
         hop = self.count_steps(rate)
         ends = Stencil(np.array([-1.0, 1.0]) * rate / hop, hop=1, start=END_REACH, step=hop)
         inside = Stencil(compute_quadrature_weights(hop) / hop, hop=hop)
-        yield self._terms.rows(motion, self._make_windows(rate).count(len(motion)), ends, inside)
+        yield self._terms.rows(motion, self._make_windows(rate), ends, inside)
 
     def count_steps(self, rate: float) -> int:
         """Return the number of sampling steps in a window."""

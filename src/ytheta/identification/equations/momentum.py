@@ -74,7 +74,7 @@ class Momentum:
         g = np.exp(-0.5 * (k / sigma) ** 2)
         g /= g.sum()
         slope = Stencil(g * k * rate / sigma**2, hop=windows.hop)  # d/dt of g(t - s) at s = k
-        yield self._terms.rows(motion, windows.count(len(motion)), slope, Stencil(g, hop=windows.hop))
+        yield self._terms.rows(motion, windows, slope, Stencil(g, hop=windows.hop))
 
     def compute_width(self, rate: float) -> float:
         """Return sigma, in samples."""

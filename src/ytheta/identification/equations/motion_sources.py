@@ -18,11 +18,17 @@ from ytheta.errors import InputError
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.prepared_log import MotionSamples, concatenate_motion, prepare_span
+from ytheta.logs.preparing.prepared_log import (
+    MotionSamples,
+    copy_motion,
+    count_bytes,
+    make_empty_motion,
+    prepare_span,
+)
 from ytheta.shapes import Bool
 
 CACHED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, but enough pieces for all threads
-MAX_CACHED_BYTES = 64 * 2**20  # of the prepared motion of all sources; an hour of a robot with six joints fits
+MAX_CACHED_BYTES = 32 * 2**20  # of the prepared motion of all sources
 
 
 @runtime_checkable
@@ -79,7 +85,7 @@ class LogSource:
         rows = preparation.log.segments[segment]
         length = preparation.grid.count_samples(preparation.log, rows)
         begin, end = trimmed + first * step, min(trimmed + last * step, length - trimmed)
-        margin = preparation.differentiator.memory * (1 if self.directions is None else 2)
+        margin = preparation.differentiator.memory if self.directions is None else preparation.direction_margin
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
         motion = prepare_span(preparation, rows, span, self._moving_directions)
         if self.held is None or not self.held.any():
@@ -127,15 +133,15 @@ class ArraySource:
 class CachedSource:
     """A source whose motion is stored when it is first requested.
 
-    Motion is requested from the source and stored in pieces of ``piece_length`` samples, up to ``max_bytes`` in total.
+    Motion is requested from the source in pieces of ``piece_length`` samples and stored, up to ``max_bytes`` in total.
     The motion of the samples after these is requested anew each time.
     """
 
     source: Source
     max_bytes: int = MAX_CACHED_BYTES
     piece_length: int = CACHED_PIECE_LENGTH
-    _pieces: dict[tuple[int, int], MotionSamples] = field(default_factory=dict, repr=False)
     _locks: dict[tuple[int, int], threading.Lock] = field(default_factory=dict, repr=False)
+    _stored: set[tuple[int, int]] = field(default_factory=set, repr=False)
 
     @property
     def name(self) -> str:
@@ -154,32 +160,35 @@ class CachedSource:
         return self.source.has_torque
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        size, parts = self.piece_length, []
+        if last > len(self._storage[segment]):
+            return self.source.motion(segment, first, last)
+        size = self.piece_length
         for start in range(first - first % size, last, size):
-            piece = self._find_piece(segment, start)
-            if piece is None:  # neither this piece nor any after it is stored
-                parts.append(self.source.motion(segment, max(first, start), last))
-                break
-            inside = first <= start and start + len(piece) <= last
-            parts.append(piece if inside else piece.select(max(first - start, 0), last - start))
-        return parts[0] if len(parts) == 1 else concatenate_motion(parts)
+            self._store(segment, start)
+        return self._storage[segment].select(first, last)
 
-    def _find_piece(self, segment: int, start: int) -> MotionSamples | None:
-        """Return a piece of the motion, or None if its samples are not stored."""
-        key = (segment, start)
+    def _store(self, segment: int, start: int) -> None:
+        """Store the piece that begins at ``start``, unless it is stored already."""
+        key, storage = (segment, start), self._storage[segment]
         with self._locks.setdefault(key, threading.Lock()):  # else two threads might prepare the same piece
-            if key not in self._pieces:
-                stop = min(start + self.piece_length, self.lengths[segment])
-                if sum(self.lengths[:segment]) + stop > self._max_samples:
-                    return None
-                self._pieces[key] = self.source.motion(segment, start, stop)
-            return self._pieces[key]
+            if key not in self._stored:
+                stop = min(start + self.piece_length, len(storage))
+                copy_motion(self.source.motion(segment, start, stop), storage.select(start, stop))
+                self._stored.add(key)
 
     @cached_property
-    def _max_samples(self) -> float:
-        """The number of samples that are stored."""
+    def _storage(self) -> tuple[MotionSamples, ...]:
+        """The stored samples of every segment, one array per quantity: small arrays would fragment the memory."""
         segment = int(np.argmax(self.lengths))
-        return self.max_bytes / _count_bytes(self.source.motion(segment, 0, min(1, self.lengths[segment])))
+        sample = self.source.motion(segment, 0, min(1, self.lengths[segment]))
+        left = self.max_bytes // max(count_bytes(sample), 1)
+        storage = []
+        for length in self.lengths:
+            # If only a part of a segment fits, it ends with a whole piece.
+            count = length if length <= left else left - left % self.piece_length
+            storage.append(make_empty_motion(sample, count))
+            left -= count
+        return tuple(storage)
 
 
 def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES) -> tuple[Source, ...]:
@@ -187,9 +196,3 @@ def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES
     samples = [sum(source.lengths) for source in sources]
     total = max(sum(samples), 1)
     return tuple(CachedSource(source, max_bytes * n // total) for source, n in zip(sources, samples, strict=True))
-
-
-def _count_bytes(motion: MotionSamples) -> int:
-    """Return the number of bytes per sample."""
-    arrays = (motion.t, motion.q, motion.qd, motion.qdd, motion.tau, motion.raw_tau, motion.rows, motion.direction)
-    return sum(array.nbytes for array in arrays if array is not None) // max(len(motion), 1)

@@ -121,9 +121,10 @@ class Terms:
         indices = np.unravel_index(self._places, self.W.shape)
         return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
 
-    def rows(self, motion: MotionSamples, count: int, a: Stencil, b: Stencil) -> EquationRows:
-        """Return the equations of the first ``count`` windows, with weights a of W and weights b of Yhat and tau."""
+    def rows(self, motion: MotionSamples, windows: Windows, a: Stencil, b: Stencil) -> EquationRows:
+        """Return the equations of all windows, with weights a of W and weights b of Yhat and tau."""
         assert motion.tau is not None
+        count = windows.count(len(motion))
         values = np.zeros((len(self._places), count))
         samples = a.samples(count)
         momenta = self.W.blocks(motion.q[samples], motion.qd[samples])
@@ -131,7 +132,7 @@ class Terms:
         remainders = self._compute_remainders(motion, b.samples(count))
         values[self._rows_of_Yhat] += b.sums(remainders, len(self._rows_of_Yhat), count)
         tau = np.ascontiguousarray(motion.tau[b.samples(count)].T)
-        return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
+        return EquationRows(values, b.sums([Block(0, tau)], len(tau), count), hop=windows.hop)
 
     def _compute_remainders(self, motion: MotionSamples, samples: slice) -> Iterator[Block]:
         """Yield blocks of Yhat; the Coulomb friction columns contain the low-passed sign of the velocity."""

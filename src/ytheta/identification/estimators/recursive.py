@@ -2,20 +2,17 @@
 
 Identity      beta_t = argmin  f^t |beta - beta_0|² / initial_spread + sum_{k<=t} f^(t-k) |tau_k - Y_k beta|²
 Reference     L. Ljung, "System Identification: Theory for the User", 2nd ed., Prentice Hall 1999, sec. 11.2;
-              A. Andrews, "A square root formulation of the Kalman covariance equations", AIAA J. 6 (1968) 1165-1166
+              Potter's square-root update, see ``native.products.root_assembly``
 Accepts       every robot and form
 Notation      code       meaning                                                          shape
               f          the factor ``forgetting``; 1 while forgetting pauses             scalar
               root       matrix S with P = S Sᵀ, P the covariance in units of the columns base x base
-              F          Y S                                                              joints x base
-              V          roots of the eigenvalues of f + F Fᵀ, the innovation             joints
-              G          F rotated to the innovation's principal axes, divided by V       joints x base
               J          information: the inverse of P                                    base x base
-Differs from  them in: each update uses all joints of a sample; the root of P is updated, so that P always stays
-              symmetric and positive definite; forgetting pauses while P exceeds ``largest_spread``, as during a long
-              rest
+Differs from  them in: the joints of a sample are processed one after the other; the root of P is updated, so that P
+              always stays symmetric and positive definite; forgetting pauses while P exceeds ``largest_spread``, as
+              during a long rest
 
-``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step. ``Recursive``
+``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step, in machine code. ``Recursive``
 computes the same estimate for a whole log in information form: it adds the normal equations of blocks and reduces the
 weight of older blocks. If ``initial_spread`` is infinite, the initial values are kept only along directions that the
 data do not identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns is the
@@ -35,31 +32,47 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import EquationRows
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations, accumulate
 from ytheta.identification.estimators.estimate import Estimate
+from ytheta.native.products.root_update import update_root
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
+
+MAX_ASYMMETRY = 1e-9  # relative to the largest element of a covariance; larger than its rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """beta, the root S of its scaled covariance, and the factors ``units`` of this scaling."""
+    """beta, the root S of its scaled covariance, the factors ``units`` of this scaling, and the noise of every joint.
+
+    Attributes
+    ----------
+    beta
+        The estimate.
+    units
+        The unit in which each element of beta is measured by ``root``.
+    root
+        Matrix S; ``covariance`` is (units S)(units S)ᵀ.
+    variances
+        Variance of the torque noise of every joint; None if it is one.
+    """
 
     beta: PerBase
     units: PerBase
     root: BaseByBase
+    variances: PerJoint | None = None
 
     @property
     def covariance(self) -> BaseByBase:
-        """The covariance of beta for noise of variance one."""
+        """The covariance of beta, if the variances of the noise are those of the state."""
         scaled = self.units[:, None] * self.root
         return scaled @ scaled.T
 
 
 @dataclass(frozen=True)
 class RecursiveLeastSquares:
-    """The on-line estimator.
+    """The on-line estimator: ``init`` returns a state, and ``step`` updates it with the torques of one sample.
 
     ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. ``initial_spread``:
-    variance of the initial beta. ``largest_spread``: mean variance above which forgetting pauses. Both spreads assume
-    noise of variance one.
+    variance of the initial beta, if ``init`` gets no covariance. ``largest_spread``: mean variance above which
+    forgetting pauses. Both spreads are in units of the columns, and assume noise of variance one.
     """
 
     forgetting: float = 1.0
@@ -74,28 +87,66 @@ class RecursiveLeastSquares:
                 "positive and finite, and largest_spread must not be below initial_spread"
             )
 
-    def init(self, beta: PerBase, columns: PerBase | None = None) -> State:
-        """Return the initial state; ``columns`` are typical magnitudes in the columns of Y, by default 1."""
-        sizes = np.ones(len(beta)) if columns is None else columns
-        if not (np.isfinite(sizes) & (sizes > 0.0)).all():
+    def init(
+        self,
+        beta: PerBase,
+        columns: PerBase | None = None,
+        *,
+        covariance: np.ndarray | None = None,
+        variances: PerJoint | None = None,
+    ) -> State:
+        """Return the initial state.
+
+        Parameters
+        ----------
+        beta           initial values of the base parameters
+        columns        typical magnitudes in the columns of Y; by default 1, or with a covariance the inverse standard
+                       deviations
+        covariance     covariance of the initial values, such as that of a model file; it replaces ``initial_spread``
+        variances      variance of the torque noise of every joint; by default 1. With a covariance, give the variances
+                       that belong to it
+        """
+        if columns is not None and not (np.isfinite(columns) & (columns > 0.0)).all():
             raise InputError("the sizes of columns must be positive and finite; give 1 for a zero column")
-        root = math.sqrt(self.initial_spread) * np.eye(len(beta))
-        return State(np.array(beta, dtype=float), 1.0 / sizes, root)
+        if variances is not None and not (np.isfinite(variances) & (variances > 0.0)).all():
+            raise InputError(f"the variances of the noise are {variances}; give positive and finite numbers")
+        noise = None if variances is None else np.array(variances, dtype=float)
+        values = np.array(beta, dtype=float)
+        if covariance is None:
+            units = np.ones(len(values)) if columns is None else 1.0 / columns
+            return State(values, units, math.sqrt(self.initial_spread) * np.eye(len(values)), noise)
+        if covariance.shape != (len(values), len(values)):
+            raise InputError(
+                f"the covariance has shape {covariance.shape}, but there are {len(values)} parameters; give the "
+                "covariance of the same base parameters"
+            )
+        deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        units = np.where(deviations > 0.0, deviations, 1.0) if columns is None else 1.0 / columns
+        return State(values, units, _compute_root(covariance / units[:, None] / units), noise)
 
     def step(self, state: State, Y: Float[np.ndarray, "joints base"], tau: PerJoint) -> tuple[PerJoint, State]:
         """Return the measured minus the predicted torque, and the state after this sample."""
-        root = state.root
-        saturated = float(np.vdot(root, root)) > self.largest_spread * len(state.beta)
-        f = 1.0 if saturated else self.forgetting
         residual = tau - Y @ state.beta
-        F = (Y * state.units) @ root
-        values, rotation = np.linalg.eigh(F @ F.T)
-        V = np.sqrt(np.maximum(values, 0.0) + f)
-        G = rotation.T @ F / V[:, None]
-        SG = root @ G.T
-        beta = state.beta + state.units * (SG @ (rotation.T @ residual / V))
-        root = root - (SG * (V / (V + math.sqrt(f)))) @ G  # Andrews
-        return residual, State(beta, state.units, root / math.sqrt(f) if f < 1.0 else root)
+        if not math.isfinite(residual.sum()):
+            raise InputError("a torque or an entry of Y is not finite; leave out this sample")
+        root = state.root.copy()
+        if self.forgetting < 1.0 and float(np.vdot(root, root)) <= self.largest_spread * len(state.beta):
+            root *= 1.0 / math.sqrt(self.forgetting)
+        noise = np.ones(len(residual)) if state.variances is None else state.variances
+        change = update_root(root, Y * state.units, noise, residual)
+        return residual, State(state.beta + state.units * change, state.units, root, state.variances)
+
+
+def _compute_root(covariance: BaseByBase) -> BaseByBase:
+    """Return S with S Sᵀ equal to a covariance, which may be singular."""
+    if not np.isfinite(covariance).all():
+        raise InputError("the covariance is not finite; give the covariance of identified parameters, or none")
+    if not np.allclose(covariance, covariance.T, rtol=0.0, atol=MAX_ASYMMETRY * abs(covariance).max(initial=0.0)):
+        raise InputError("the covariance is not symmetric; give the covariance of the base parameters")
+    values, vectors = np.linalg.eigh(covariance)
+    if len(values) and values[0] < -MAX_ASYMMETRY * values[-1]:
+        raise InputError("the covariance has a negative eigenvalue; give a positive semidefinite matrix")
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class CentralDifferences:
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Return value (order 0), velocity (1) or acceleration (2) at the samples ``kept``."""
         stencil = (VALUE, SLOPE, CURVATURE)[order]
-        return _apply_stencil(smoothed, stencil, kept) * self.lowpass.rate**order
+        return _apply_stencil(smoothed, stencil, kept, self.lowpass.rate**order)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class SmoothingSpline:
 
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Return value (order 0), velocity (1) or acceleration (2) of the spline at the samples ``kept``."""
-        return _apply_stencil(smoothed, self._stencils[order], kept) * self.rate**order
+        return _apply_stencil(smoothed, self._stencils[order], kept, self.rate**order)
 
 
 Differentiator = CentralDifferences | SmoothingSpline
@@ -145,8 +145,11 @@ def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -
     raise InputError(f'unknown derivative {kind!r}; there are "central" and "spline"')
 
 
-def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> ChannelsByKept:
-    """Return weighted sums of neighbours at the samples ``kept``; the signal is extended by reflection at its ends."""
+def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice, factor: float) -> ChannelsByKept:
+    """Return weighted sums of neighbours at the samples ``kept``, times a factor.
+
+    The signal is extended by reflection at its ends.
+    """
     half = len(stencil) // 2
     count = signal.shape[1]
     start, stop, step = kept.indices(count)
@@ -154,12 +157,15 @@ def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> C
         signal = extend_by_reflection(signal, half, half)
         start, stop = start + half, stop + half
     # Neighbours at equal distance are combined first, so that antisymmetric stencils give exactly zero for constants.
-    sign = 1.0 if stencil[0] == stencil[-1] else -1.0
+    combine = np.add if stencil[0] == stencil[-1] else np.subtract
     total = np.zeros((signal.shape[0], len(range(start, stop, step))))
     for distance in range(half, 0, -1):
         ahead = signal[:, start + distance : stop + distance : step]
         behind = signal[:, start - distance : stop - distance : step]
-        total += stencil[half + distance] * (ahead + sign * behind)
+        neighbours = combine(ahead, behind)
+        neighbours *= stencil[half + distance]
+        total += neighbours
     if stencil[half]:
         total += stencil[half] * signal[:, start:stop:step]
+    total *= factor
     return total

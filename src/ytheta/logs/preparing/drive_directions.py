@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import ChannelsBySample, Float
 
 CUTOFF_RATIO = 2.0
@@ -31,6 +32,11 @@ class DriveDirections:
 
     def evaluate(self, qd: ChannelsBySample) -> Float[np.ndarray, "drives samples"]:
         """Return directions between -1 and 1 at each sample, before the low-pass."""
-        velocity = self.rates @ qd
-        width = np.hypot(velocity, self.smooth_speeds[:, None])
-        return velocity / np.where(width > 0.0, width, 1.0)
+        drives, samples = len(self.rates), qd.shape[1]
+        velocity = np.matmul(self.rates, qd, out=allocate_temporary(drives * samples).reshape(drives, samples))
+        for speeds, smooth_speed in zip(velocity, self.smooth_speeds, strict=True):  # one drive at a time and in place:
+            width = speeds * speeds  # there are many times more samples than are kept
+            width += smooth_speed**2
+            np.sqrt(width, out=width)
+            np.divide(speeds, width, out=speeds, where=width > 0.0)
+        return velocity

@@ -105,6 +105,11 @@ class Span:
         """Slice of the core, with samples counted from ``start``."""
         return slice(self.core_start - self.start, self.core_stop - self.start)
 
+    def limit_margins(self, margin: int) -> Span:
+        """Return the same piece with margins of at most ``margin`` samples."""
+        start, stop = max(self.start, self.core_start - margin), min(self.stop, self.core_stop + margin)
+        return Span(self.core_start, self.core_stop, start, stop)
+
 
 def split_into_spans(start: int, stop: int, size: int, margin: int, length: int) -> Iterator[Span]:
     """Yield spans whose cores, of ``size`` samples each, cover ``start:stop`` of a record of ``length`` samples."""

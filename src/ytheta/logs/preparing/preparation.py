@@ -72,6 +72,11 @@ class Preparation:
         cutoff = min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
         return make_differentiator(self.settings.derivative, cutoff, self.grid.rate)
 
+    @property
+    def direction_margin(self) -> int:
+        """Margin of a piece in samples if drive directions are computed: two low-passes follow each other."""
+        return self.differentiator.memory + self.direction_differentiator.memory
+
     def iterate_pieces(self, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[tuple[int, int], Span]]:
         """Yield (segment, span) pairs, which can be prepared independently of each other."""
         size = max(1, size // self.decimate) * self.decimate

@@ -11,8 +11,8 @@ transients are trimmed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +23,11 @@ from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
 from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
-from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
+from ytheta.logs.temporary_arrays import allocate_temporary
+from ytheta.shapes import ChannelsBySample, Float, Int, PerSample, SamplesByJoint
+
+
+OneByGrid = Float[np.ndarray, "1 grid"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,32 +82,48 @@ def prepare_span(
 ) -> MotionSamples:
     """Prepare one piece of a log.
 
-    If ``directions`` are given, the span needs twice the margin, because drive directions are computed from low-passed
-    velocities and then low-passed again.
+    If ``directions`` are given, the span needs the larger ``direction_margin`` of the preparation, because drive
+    directions are computed from low-passed velocities and then low-passed again.
     """
     log, differentiator = preparation.log, preparation.differentiator
-    kept = slice(span.core.start, span.core.stop, preparation.decimate)
+    inner = span.limit_margins(differentiator.memory)
+    kept = slice(inner.core.start, inner.core.stop, preparation.decimate)
 
-    # Quantities are sampled one at a time, since all samples need many times the memory of the samples that are kept.
-    def sample(signal: SamplesByJoint) -> JointsByGrid:
-        return preparation.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
+    # Channels are sampled one at a time, since all samples need many times the memory of the samples that are kept.
+    def sample(signal: SamplesByJoint, joint: int, part: Span = inner) -> OneByGrid:
+        return preparation.grid.sample(log, segment, part.start, part.stop, (signal[:, joint : joint + 1],))[0]
 
-    smooth = differentiator.smooth(sample(log.q))
-    q, qd, qdd = (differentiator.differentiate(smooth, order, kept) for order in range(3))
-    recorded = np.flatnonzero(preparation.uses_recorded_velocity)
-    if len(recorded) and log.qd is not None:
-        smooth = differentiator.smooth(sample(log.qd)[recorded])
-        qd[recorded], qdd[recorded] = (differentiator.differentiate(smooth, order, kept) for order in range(2))
-    del smooth
+    joints, count = log.q.shape[1], len(range(kept.start, kept.stop, kept.step))
+    q, qd, qdd = np.empty((3, joints, count))
+    for joint in range(joints):
+        smooth = differentiator.smooth(sample(log.q, joint))
+        for order, target in enumerate((q, qd, qdd)):
+            target[joint] = differentiator.differentiate(smooth, order, kept)[0]
+        if preparation.uses_recorded_velocity[joint] and log.qd is not None:
+            smooth = differentiator.smooth(sample(log.qd, joint))
+            for order, target in enumerate((qd, qdd)):
+                target[joint] = differentiator.differentiate(smooth, order, kept)[0]
     direction = None
     if directions is not None:
-        signs = directions.evaluate(_compute_velocity_for_directions(preparation, sample))
-        direction = _transpose(differentiator.differentiate(differentiator.smooth(signs), 0, kept))
+        velocities = _compute_velocity_for_directions(preparation, lambda signal, joint: sample(signal, joint, span))
+        # The arrays of all joints have memory of their own: in that of a thread, they would leave holes behind.
+        all_velocities = allocate_temporary(joints * (span.stop - span.start)).reshape(joints, -1)
+        for joint, velocity in enumerate(velocities):
+            all_velocities[joint] = velocity
+        signs = directions.evaluate(all_velocities)
+        del all_velocities
+        kept_directions = slice(span.core.start, span.core.stop, preparation.decimate)
+        direction = np.empty((count, len(signs)))
+        for drive, sign in enumerate(signs):
+            smooth = differentiator.smooth(sign[np.newaxis])
+            direction[:, drive] = differentiator.differentiate(smooth, 0, kept_directions)[0]
     tau = raw_tau = None
     if log.tau is not None:
-        torque = sample(log.tau)
-        raw_tau = _transpose(torque[:, kept])
-        tau = _transpose(differentiator.differentiate(differentiator.smooth(torque), 0, kept))
+        tau, raw_tau = np.empty((count, joints)), np.empty((count, joints))
+        for joint in range(joints):
+            torque = sample(log.tau, joint)
+            raw_tau[:, joint] = torque[0, kept]
+            tau[:, joint] = differentiator.differentiate(differentiator.smooth(torque), 0, kept)[0]
     decimated = slice(0, None, preparation.decimate)  # results are copied: a view would keep all samples in memory
     return MotionSamples(
         t=preparation.grid.compute_times(log, segment, span.core_start, span.core_stop)[decimated].copy(),
@@ -138,7 +158,7 @@ def prepare_log(
         lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
     ends = np.cumsum([0, *lengths.values()]).tolist()
     return PreparedLog(
-        motion=concatenate_motion(parts),
+        motion=_concatenate(parts),
         segments=tuple(pairwise(ends)),
         rate=preparation.rate,
         band=preparation.band,
@@ -148,39 +168,50 @@ def prepare_log(
 
 
 def _compute_velocity_for_directions(
-    preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
-) -> JointsByGrid:
-    """Return velocities at all samples of a piece, low-passed with the higher cut-off of ``drive_directions``."""
+    preparation: Preparation, sample: Callable[[SamplesByJoint, int], OneByGrid]
+) -> Iterator[Float[np.ndarray, "grid"]]:
+    """Yield the velocity of every joint at all samples of a piece, low-passed with the higher cut-off of directions."""
     log, differentiator = preparation.log, preparation.direction_differentiator
-    smooth = differentiator.smooth(sample(log.q))
-    all_samples = slice(0, smooth.shape[1])
-    velocity = differentiator.differentiate(smooth, 1, all_samples)
-    recorded = np.flatnonzero(preparation.uses_recorded_velocity)
-    if len(recorded) and log.qd is not None:
-        velocity[recorded] = differentiator.differentiate(
-            differentiator.smooth(sample(log.qd)[recorded]), 0, all_samples
-        )
-    return velocity
+    for joint in range(log.q.shape[1]):
+        if preparation.uses_recorded_velocity[joint] and log.qd is not None:
+            signal, order = sample(log.qd, joint), 0
+        else:
+            signal, order = sample(log.q, joint), 1
+        smooth = differentiator.smooth(signal)
+        yield differentiator.differentiate(smooth, order, slice(0, smooth.shape[1]))[0]
 
 
 def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
     return np.ascontiguousarray(channels.T)
 
 
-def concatenate_motion(parts: Sequence[MotionSamples]) -> MotionSamples:
-    """Return the motion of successive pieces as one."""
-
-    def concatenate_recorded(arrays: list[np.ndarray | None]) -> np.ndarray | None:
-        recorded = [array for array in arrays if array is not None]
-        return np.concatenate(recorded) if recorded else None
-
+def make_empty_motion(like: MotionSamples, samples: int) -> MotionSamples:
+    """Return uninitialized motion of this number of samples, with the same quantities as ``like``."""
     return MotionSamples(
-        t=np.concatenate([part.t for part in parts]),
-        q=np.concatenate([part.q for part in parts]),
-        qd=np.concatenate([part.qd for part in parts]),
-        qdd=np.concatenate([part.qdd for part in parts]),
-        tau=concatenate_recorded([part.tau for part in parts]),
-        raw_tau=concatenate_recorded([part.raw_tau for part in parts]),
-        rows=np.concatenate([part.rows for part in parts]),
-        direction=concatenate_recorded([part.direction for part in parts]),
+        *(None if array is None else np.empty((samples, *array.shape[1:]), array.dtype) for array in _list_arrays(like))
     )
+
+
+def copy_motion(source: MotionSamples, target: MotionSamples) -> None:
+    """Copy all samples to motion of the same number of samples."""
+    for array, values in zip(_list_arrays(target), _list_arrays(source), strict=True):
+        if array is not None:
+            array[:] = values
+
+
+def count_bytes(motion: MotionSamples) -> int:
+    """Return the memory that the samples occupy."""
+    return sum(array.nbytes for array in _list_arrays(motion) if array is not None)
+
+
+def _list_arrays(motion: MotionSamples) -> list[np.ndarray | None]:
+    return [getattr(motion, entry.name) for entry in fields(MotionSamples)]
+
+
+def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
+    """Return the motion of successive pieces as one."""
+    whole, first = make_empty_motion(parts[0], sum(map(len, parts))), 0
+    for part in parts:
+        copy_motion(part, whole.select(first, first + len(part)))
+        first += len(part)
+    return whole

@@ -10,8 +10,11 @@ Products    Rows are taken in tiles of T. The products of two tiles are T² runn
 from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
+from ytheta.native.products.root_assembly import emit_root_update
 
 _LANES_WITH_32_REGISTERS = 8  # processors with vectors of 8 doubles have 32 registers for them, others may have 16
+# Samples of which all products are computed before the next: the rows of two tiles stay in the level-1 cache.
+_SAMPLES_IN_CACHE = 320
 _ROWS_AT_ONCE = 4  # of a combination: the sums are loaded and stored once for this number of rows
 
 
@@ -21,7 +24,7 @@ def choose_tile(lanes: int) -> int:
 
 
 def emit_products_module(lanes: int, options: str) -> str:
-    """Return the module with ``@add_products`` and ``@add_combinations``."""
+    """Return the module with ``@add_products``, ``@add_combinations`` and ``@update_root``."""
     v, tile = f"<{lanes} x double>", choose_tile(lanes)
     return "\n".join(
         [
@@ -32,6 +35,7 @@ def emit_products_module(lanes: int, options: str) -> str:
             _emit_add_products(tile),
             *(_emit_add_rows(lanes, rows) for rows in (_ROWS_AT_ONCE, 1)),
             _emit_add_combinations(),
+            *emit_root_update(lanes),
             f"attributes #0 = {{ noinline nounwind {options} }}",
         ]
     )
@@ -151,22 +155,35 @@ def _emit_add_products(tile: int) -> str:
                           i64 %count, i64 %only_right, ptr %out) #0 {{
 entry:
   %any = icmp ne i64 %count, 0
-  br i1 %any, label %group, label %done
+  br i1 %any, label %chunk, label %done
+chunk:
+  %s = phi i64 [0, %entry], [%s.next, %chunk.end]
+  %left = sub i64 %samples, %s
+  %is_short = icmp ult i64 %left, {_SAMPLES_IN_CACHE}
+  %width = select i1 %is_short, i64 %left, i64 {_SAMPLES_IN_CACHE}
+  br label %group
 group:
-  %g = phi i64 [0, %entry], [%g.next, %group]
-  %matrix = phi ptr [%out, %entry], [%matrix.next, %group]
+  %g = phi i64 [0, %chunk], [%g.next, %group]
+  %matrix = phi ptr [%out, %chunk], [%matrix.next, %group]
   {_LOAD_GROUP}
   %filled = add i64 %rows, {tile}
   %tiles = udiv i64 %filled, {tile}
   %right.offset = mul i64 %g, %right.stride
-  %right.row = getelementptr double, ptr %right, i64 %right.offset
-  call void @add_group(ptr %row, i64 %stride, i64 %rows, ptr %right.row, i64 %samples, i64 %tiles, i64 %only_right, ptr %matrix)
+  %right.start = add i64 %right.offset, %s
+  %right.row = getelementptr double, ptr %right, i64 %right.start
+  %row.start = getelementptr double, ptr %row, i64 %s
+  call void @add_group(ptr %row.start, i64 %stride, i64 %rows, ptr %right.row, i64 %width, i64 %tiles, i64 %only_right,
+                       ptr %matrix)
   %length = mul i64 %tiles, {tile}
   %area = mul i64 %length, %length
   %matrix.next = getelementptr double, ptr %matrix, i64 %area
   %g.next = add i64 %g, 1
   %more = icmp ult i64 %g.next, %count
-  br i1 %more, label %group, label %done
+  br i1 %more, label %group, label %chunk.end
+chunk.end:
+  %s.next = add i64 %s, %width
+  %more.samples = icmp ult i64 %s.next, %samples
+  br i1 %more.samples, label %chunk, label %done
 done:
   ret void
 }}"""

@@ -24,6 +24,7 @@ class ProductsCode:
     tile: int
     add_products: Callable[..., None]
     add_combinations: Callable[..., None]
+    update_root: Callable[..., None]
     memory: CodeMemory
 
 
@@ -46,10 +47,12 @@ def load_code(code: bytes, lanes: int) -> ProductsCode:
     engine.finalize_object()
     products = ctypes.CFUNCTYPE(None, *_MATRIX, *_MATRIX, _INTEGER, _POINTER, _INTEGER, _INTEGER, _POINTER)
     combinations = ctypes.CFUNCTYPE(None, *_MATRIX, _POINTER, _INTEGER, _POINTER, _INTEGER, *_MATRIX)
+    root = ctypes.CFUNCTYPE(None, _POINTER, _INTEGER, *(_POINTER,) * 3, _INTEGER, _POINTER, _POINTER)
     return ProductsCode(
         choose_tile(lanes),
         products(engine.get_function_address("add_products")),
         combinations(engine.get_function_address("add_combinations")),
+        root(engine.get_function_address("update_root")),
         CodeMemory(engine),
     )
 

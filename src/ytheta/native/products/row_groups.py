@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.native.products.code import load_products_code
-from ytheta.shapes import Float, Int, NonzerosBySample
+from ytheta.shapes import Float, Int
 
 _DOUBLE = np.dtype(np.float64)
 
@@ -41,12 +41,7 @@ class RowGroups:
         """The number of rows that a matrix must have."""
         return max((part.stop for part in self.slices), default=0)
 
-    def combine(
-        self,
-        coefficients: Float[np.ndarray, "nonzeros"],
-        values: NonzerosBySample,
-        out: Float[np.ndarray, "groups samples"],
-    ) -> None:
+    def combine(self, coefficients: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
         """Add the rows of every group, times their coefficients, to the row of ``out`` of this group."""
         values, coefficients = align_rows(values), np.ascontiguousarray(coefficients, dtype=float)
         if align_rows(out) is not out or not out.flags.writeable:
@@ -89,7 +84,7 @@ class RowProducts:
         self._sums = np.zeros(sum(length * length for length in self._lengths))
         self._address = self._sums.ctypes.data
 
-    def add(self, values: NonzerosBySample, right: Float[np.ndarray, "groups samples"]) -> None:
+    def add(self, values: np.ndarray, right: np.ndarray) -> None:
         """Add the products of all samples; row k of ``right`` is the right side of group k."""
         values, right = align_rows(values), align_rows(right)
         self._groups.check(values, right)

@@ -102,53 +102,53 @@ def identify(
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
-        If a length or an angle of the robot has no value, the parameters of its regrouped Lagrangian are identified
-        instead, which need no geometry.
+    If a length or an angle of the robot has no value, the parameters of its regrouped Lagrangian are identified
+    instead, which need no geometry.
 
-        Parameters
-        ----------
-        robot          a robot whose description contains at least geometry and gravity; symbolic lengths and angles may
-                       be unknown
-        logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
-                       Polars, dicts of arrays, or Logs; ``read_log`` describes them
-        validate       logs of other motion, on which the errors of the model are computed; None for no validation
-        hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
-        mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
-                       each, validation logs last
-            estimator      "auto" or "evidence": the description is a prior whose strength the data choose; without prior:
-                       "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
-                       "total-least-squares"; or an estimator
-            forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
-        form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
-        friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
-                       "root" (root of the speed) and "load" (in proportion to the load). By default viscous, coulomb and
-                       offset; and with "auto" also root and load if the data speak for them
-        rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
-                       they are not estimated with estimators without prior
-        parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
-                       and ``rotor_inertia``; all other parameters keep the values of the description
-        unknown_geometry
-                       whether all symbolic lengths and angles count as unknown, even if they have values
-        prior          what the prior is centred on instead of the description: a model file or a robot, whose covariance
-                       is used too if it was identified; or "none" for no prior
-        prior_strength inverse of the relative deviation that is expected of the description, such as 5 for 20 %; None lets
-                       the data choose
-        bounds         bounds of masses and centres of mass of the bodies in the model
-        add_load       names of links that carry something that the description lacks: each gets a load whose ten parameters
-                       are estimated
-        window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
-                       cumulative form; None for the default of the form
-        cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
-        derivative     how positions are differentiated: "central", the default, or "spline"
-        average_periods
-                       length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
-                       averaged before the fit. None does not average
-        settings       all settings of the preparation, in place of the three arguments above; None for the default settings
-        min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
-                       joint is slower
-        threads        number of threads; None uses all cores
-        strict         refuse logs with findings more serious than a note
-        report_stage   called with the name of each stage when it starts; None reports nothing
+    Parameters
+    ----------
+    robot          a robot whose description contains at least geometry and gravity; symbolic lengths and angles may
+                   be unknown
+    logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
+                   Polars, dicts of arrays, or Logs; ``read_log`` describes them
+    validate       logs of other motion, on which the errors of the model are computed; None for no validation
+    hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
+    mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
+                   each, validation logs last
+    estimator      "auto" or "evidence": the description is a prior whose strength the data choose; without prior:
+                   "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
+                   "total-least-squares"; or an estimator
+    forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
+    form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
+    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
+                   "root" (root of the speed) and "load" (in proportion to the load). By default viscous, coulomb and
+                   offset; and with "auto" also root and load if the data speak for them
+    rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
+                   they are not estimated with estimators without prior
+    parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
+                   and ``rotor_inertia``; all other parameters keep the values of the description
+    unknown_geometry
+                   whether all symbolic lengths and angles count as unknown, even if they have values
+    prior          what the prior is centred on instead of the description: a model file or a robot, whose covariance
+                   is used too if it was identified; or "none" for no prior
+    prior_strength inverse of the relative deviation that is expected of the description, such as 5 for 20 %; None lets
+                   the data choose
+    bounds         bounds of masses and centres of mass of the bodies in the model
+    add_load       names of links that carry something that the description lacks: each gets a load whose ten parameters
+                   are estimated
+    window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
+                   cumulative form; None for the default of the form
+    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
+    derivative     how positions are differentiated: "central", the default, or "spline"
+    average_periods
+                   length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
+                   averaged before the fit. None does not average
+    settings       all settings of the preparation, in place of the three arguments above; None for the default settings
+    min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
+                   joint is slower
+    threads        number of threads; None uses all cores
+    strict         refuse logs with findings more serious than a note
+    report_stage   called with the name of each stage when it starts; None reports nothing
     """
     check_is_robot(robot)
     report = report_stage or ignore_stage

@@ -26,7 +26,6 @@ from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 
-
 OneByGrid = Float[np.ndarray, "1 grid"]
 
 

@@ -141,7 +141,7 @@ class Differential:
         places[np.argsort(self._indices[0], kind="stable")] = np.arange(len(places))
         return places
 
-    def _insert(self, block: Block, laws: Float[np.ndarray, "entries samples"]) -> NonzerosBySample:
+    def _insert(self, block: Block, laws: Float[np.ndarray, "entries all"]) -> NonzerosBySample:
         """Return a block of the kernel with the entries of the friction laws."""
         count = len(block.values)
         values = np.empty((len(self._places), block.values.shape[1]))

@@ -9,7 +9,9 @@ Notation      mean, Sigma   prior of theta: that of the estimator or, for estima
                             description with its usual widths
               H             metric of data and prior together: Kᵀ N K + Sigma⁻¹, N = cov of the noise alone, inverted
 
-The model file contains bodies: the physically consistent parameters nearest to E[theta | beta] in the metric H.
+The model file contains bodies: the physically consistent parameters nearest to the most likely ones in the metric H.
+With a prior in the estimator, these are E[theta | beta]. Without one, beta can be far from all bodies along directions
+that the data hardly determine, and E[theta | beta] too; they are then H⁻¹ (Kᵀ N beta + Sigma⁻¹ mean).
 """
 
 from __future__ import annotations
@@ -123,10 +125,12 @@ def find_standard_parameters(
     rest = axes - B @ effect
     variance = np.sum(rest**2, axis=1) + np.sum((B @ covariance) * B, axis=1)
     inverse = np.linalg.inv(axes)
-    metric = columns.T @ equations.matrix(noise_weights) @ columns + inverse.T @ inverse
+    N, precision = equations.matrix(noise_weights), inverse.T @ inverse
+    metric = columns.T @ N @ columns + precision
+    pull = columns.T @ N @ estimate.beta + precision @ prior.mean
     places = [base.robot.parameter_names.index(name) for name in base.selected]
     target = base.robot.theta.copy()
-    target[places] = mean
+    target[places] = mean if estimate.posterior is not None else np.linalg.solve(metric, pull)
     full = np.zeros((len(target), len(target)))
     full[np.ix_(places, places)] = metric
     reference = make_plausible_reference(base.robot)

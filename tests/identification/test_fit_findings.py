@@ -1,0 +1,126 @@
+"""Findings about bodies: the guard against missing loads, masses, descriptions without inertias, bounded friction."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from tests.support.wrong_descriptions import Case, simulate_case
+from ytheta.findings import Finding
+from ytheta.identification.bodies.bounds import BodyBounds
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.robot.inertia import Inertia
+
+LOADED = "wrist_3_link"
+STRONG = 20.0  # a prior that trusts the description to 5 %
+
+
+def list_findings(fit: yt.Identification, code: FitFindingCode) -> list[Finding]:
+    return [finding for finding in fit.findings if finding.code == code]
+
+
+@cache
+def simulate_loaded() -> Case:
+    return simulate_case("ur10", 0, missing_load=LOADED)
+
+
+def list_link_factors(fit: yt.Identification) -> dict[str, float]:
+    """The logarithm by which each link's own scale has grown."""
+    posterior = fit.estimate.posterior
+    assert posterior is not None
+    changes = {each.name: h - each.mean for each, h in zip(posterior.prior.hyper, posterior.hyper, strict=True)}
+    return {name.removeprefix("link "): h for name, h in changes.items() if name.startswith("link ")}
+
+
+@pytest.mark.parametrize("link", [LOADED, "upper_arm_link"])
+def test_a_missing_load_releases_its_link(link: str) -> None:
+    case = simulate_case("ur10", 0, missing_load=link)
+    fit = yt.identify(case.description, case.fit, validate=case.validation)
+    factors = list_link_factors(fit)
+    assert max(factors, key=lambda name: factors[name]) == link
+    assert factors[link] > 1.0
+    unloaded = simulate_case("ur10", 0)
+    without_load = list_link_factors(yt.identify(unloaded.description, unloaded.fit))
+    assert without_load[link] < factors[link] - 0.5  # the twin
+    # The link is free, so that the prior costs nothing: least squares is not better.
+    plain = yt.identify(case.description, case.fit, validate=case.validation, estimator="weighted")
+    assert fit.validation is not None
+    assert plain.validation is not None
+    assert fit.validation.relative_percent < 1.05 * plain.validation.relative_percent
+
+
+def test_a_prior_that_cannot_let_go_names_the_link_and_a_load_mends_it() -> None:
+    case = simulate_loaded()
+    options = {"validate": case.validation, "prior_strength": STRONG, "rotor_inertia": False}
+    fit = yt.identify(case.description, case.fit, **options)  # type: ignore[arg-type]
+    (finding,) = list_findings(fit, FitFindingCode.CONSISTENCY)
+    assert LOADED in finding.names
+    assert finding.is_warning
+    assert "the description lacks something there" in finding.statement
+    assert "--add-load" in finding.remedy
+    mended = yt.identify(case.description, case.fit, add_load=(LOADED,), **options)  # type: ignore[arg-type]
+    assert list_findings(mended, FitFindingCode.CONSISTENCY) == []
+    mass = mended.robot.link(f"{LOADED}_load").inertia.mass
+    true_mass = case.truth.link(LOADED).inertia.mass - case.description.link(LOADED).inertia.mass
+    assert mass == pytest.approx(true_mass, rel=0.1)
+    assert case.compute_model_error(mended.robot) < 0.2 * case.compute_model_error(fit.robot)
+
+
+def test_the_cost_of_bounds_names_them() -> None:
+    case = simulate_case("lu-two-link", 0)
+    fit = yt.identify(case.description, case.fit, bounds=BodyBounds(mass={"link2": (0.0, 0.2)}))
+    (finding,) = list_findings(fit, FitFindingCode.CONSISTENCY)
+    assert fit.consistency_cost is not None
+    assert fit.consistency_cost.ratio > 1.1
+    assert finding.fields["bodies_percent"] == fit.consistency_cost.bodies_percent
+    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.CONSISTENCY) == []
+
+
+def test_unexpected_mass_is_said() -> None:
+    case = simulate_case("lu-two-link", 0)
+    described = sum(link.inertia.mass for link in case.description.merged.links[1:])
+    fit = yt.identify(case.description, case.fit, bounds=BodyBounds(total_mass=(1.5 * described, 1.6 * described)))
+    (finding,) = list_findings(fit, FitFindingCode.MASS)
+    assert finding.fields["described_mass"] == pytest.approx(described)
+    assert finding.fields["mass"] == pytest.approx(1.5 * described, rel=1e-3)
+    assert "the motion does not determine this mass" in finding.statement
+    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.MASS) == []
+
+
+def test_a_description_without_inertias_has_a_flat_prior() -> None:
+    case = simulate_case("lu-two-link", 0)
+    bare = case.description.with_inertias({link.name: Inertia() for link in case.description.links[1:]})
+    fit = yt.identify(bare, case.fit, validate=case.validation)
+    (finding,) = list_findings(fit, FitFindingCode.PRIOR)
+    assert "no inertias, so the prior of the links is flat" in finding.statement
+    assert fit.consistent
+    plain = yt.identify(case.description, case.fit, validate=case.validation, estimator="weighted")
+    assert fit.validation is not None
+    assert plain.validation is not None
+    assert fit.validation.relative_percent == pytest.approx(plain.validation.relative_percent, rel=0.05)
+    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.PRIOR) == []
+
+
+def test_friction_that_would_fall_is_constant_beyond_the_recorded_speed() -> None:
+    """A root fits the torque of a friction that saturates, with a negative viscous term beside it."""
+    case = simulate_case("lu-two-link", 0)
+    motion = case.motion
+    speeds = abs(motion.qd)
+    friction = 8.0 * np.sign(motion.qd) * np.tanh(speeds / (0.3 * speeds.max(axis=0))) * [5.0, 1.0]
+    links = case.truth.with_drives(lambda _name, _drive: type(_drive)())
+    tau = yt.inverse_dynamics(links)(motion.q, motion.qd, motion.qdd) + friction
+    tau = tau + 0.01 * tau.std(axis=0) * np.random.default_rng(0).normal(size=tau.shape)
+    log = yt.Log(case.truth.actuated, motion.t, motion.q, tau)
+    fit = yt.identify(case.description, log, friction=("viscous", "coulomb", "root"))
+    notes = [f for f in list_findings(fit, FitFindingCode.FRICTION) if "constant beyond it" in f.statement]
+    (note,) = notes
+    assert not note.is_warning
+    drives = dict(fit.robot.drives)
+    for joint, highest in zip(case.truth.actuated, speeds.max(axis=0), strict=True):
+        assert (joint in note.names) == (drives[joint].viscous < 0.0)
+        if joint in note.names:
+            assert drives[joint].friction_speed == pytest.approx(highest, rel=0.05)
+    assert fit.consistent

@@ -231,7 +231,7 @@ def _identify_from_logs(
     problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
-        estimator = replace(estimator, inflation=choice.inflation)
+        estimator = replace(estimator, correlation=choice.correlation)
     estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")

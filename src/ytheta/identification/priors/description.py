@@ -15,7 +15,8 @@ second moments. A link at which the description lacks something, such as a load,
 threshold decides this. The means and widths of these terms are statements about descriptions in general: typically off
 by 30 %, and by a factor e more or less for single links and quantities.
 
-Rotor inertias and friction laws have one scale per family: torque that they cause, relative to the joint's torque.
+Rotor inertias and friction laws have one scale per family: torque that they cause, relative to the joint's torque; each
+rotor has a factor of its own too.
 Friction, offsets and declared forces are flat: the description says nothing about them.
 """
 
@@ -40,14 +41,16 @@ from ytheta.shapes import Bool, Float, Matrix4, PerParameter
 DESCRIPTION = Hyperparameter("description", math.log(0.3), math.log(3.0))
 COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
 LINK_STD = 1.0
+ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
 LOAD = Hyperparameter("", math.log(3.0), 1.5)  # of a load that the description does not know
 FAMILIES = {
     family: Hyperparameter(family.value, math.log(0.1), math.log(10.0))
-    for family in (Family.ROTOR, Family.ROOT, Family.LOAD)
+    for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)
 }
-FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD}
+FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
 # Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
 FLAT_SCALE = 1e3
+LEVER_SHARE = 1.0
 # Components of the entries of svec, whose last column belongs to centre and mass.
 SVEC_COMPONENTS = (2, 2, 2, 2, 2, 2, 1, 1, 1, 0)
 
@@ -133,7 +136,8 @@ def compute_svec_matrix(P0: Matrix4) -> Float[np.ndarray, "10 10"]:
     mass = P0[3, 3]
     center = P0[:3, 3] / mass
     L = np.zeros((4, 4))
-    L[:3, :3] = np.linalg.cholesky(P0[:3, :3] - mass * np.outer(center, center))
+    second = P0[:3, :3] - mass * np.outer(center, center) + mass * LEVER_SHARE**2 * float(center @ center) * np.eye(3)
+    L[:3, :3] = np.linalg.cholesky(second)
     L[:3, 3], L[3, 3] = center * np.sqrt(mass), np.sqrt(mass)
     inverse = np.linalg.inv(L)
     return to_svec(inverse @ BASIS @ inverse.T).T
@@ -149,7 +153,9 @@ def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iter
         if name in link_parameters:
             continue
         family = FAMILY_OF_SYMBOL.get(name.rpartition(".")[2], Family.FLAT)
-        factors = (FAMILIES[family],) if family in FAMILIES else ()
+        factors: tuple[Hyperparameter, ...] = (FAMILIES[family],) if family in FAMILIES else ()
+        if family is Family.ROTOR:
+            factors = (*factors, Hyperparameter(f"rotor {name.rpartition('.')[0]}", 0.0, ROTOR_STD))
         offset = 0.0 if factors else math.log(FLAT_SCALE)
         yield _Block((name,), np.array([[units[name]]]), family, (factors,), offset)
 

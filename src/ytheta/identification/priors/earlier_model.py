@@ -30,9 +30,10 @@ def make_model_prior(base: BaseParameters, equations: NormalEquations, model: Ea
     described = np.array([by_name.get(name, 0.0) for name in base.robot.parameter_names])
     wide = make_description_prior(base, equations, make_plausible_reference(robot), described)
     hyper = np.array([each.mean for each in wide.hyper])
-    posterior = Posterior(Evidence(_read_information(model), wide, _select_columns(base, model)), hyper)
+    known = np.zeros((len(hyper), len(hyper)))
+    posterior = Posterior(Evidence(_read_information(model), wide, _select_columns(base, model)), hyper, known)
     values, vectors = np.linalg.eigh(posterior.reduced_covariance)
-    axes = wide.axes * wide.compute_scales(hyper) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    axes = wide.axes * posterior.scales @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     count = axes.shape[1]
     return Prior(
         names=wide.names,

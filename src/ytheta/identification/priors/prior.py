@@ -25,8 +25,9 @@ class Family(StrEnum):
     ROTOR = "rotor inertia"
     ROOT = "root friction"
     LOAD = "load friction"
+    OFFSET = "offset"
     MODEL = "earlier model"
-    FLAT = "flat"  # friction, offsets and forces, of which the description says nothing
+    FLAT = "flat"  # friction and forces, of which the description says nothing
 
 
 # Families without which a model is simpler. The evidence decides whether the model has them.

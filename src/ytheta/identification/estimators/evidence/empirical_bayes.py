@@ -5,7 +5,7 @@ Reference     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4 (1
 Accepts       every robot and form; with unknown geometry there is no prior, and the estimate is that of ``weighted``
 Notation      code         meaning
               beta_hat     weighted least squares: the estimate without prior
-              noise        variances v_j of the joints, and c: how many equations count as one
+              noise        variances v_j of the joints and correlations of the residuals, see ``priors.noise``
               T            ``gain``: share of the data in every direction of beta
 Differs from  the paper in: the noise is that of the fit without prior. Noise that is estimated again with the prior
               would grow where the prior is wrong and so make the prior stronger
@@ -34,22 +34,28 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.priors.description import FLAT_SCALE, make_description_prior
 from ytheta.identification.priors.earlier_model import make_model_prior
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
-from ytheta.identification.priors.noise import Noise, estimate_inflation, estimate_variances
+from ytheta.identification.priors.noise import (
+    Noise,
+    PerLagAndJoint,
+    estimate_correlation,
+    estimate_inflation,
+    estimate_variances,
+)
 from ytheta.identification.priors.prior import Family, Prior
 from ytheta.identification.priors.settings import PriorSettings
-from ytheta.shapes import BaseBySelected, PerJoint
+from ytheta.shapes import BaseByBase, BaseBySelected, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
 class EmpiricalBayes:
     """Weighted least squares with a prior.
 
-    ``prior`` says what it is centred on and how strong it is. ``inflation`` is the number c of equations that count as
-    one; None to estimate it from the residuals of this fit without prior.
+    ``prior`` says what it is centred on and how strong it is. ``correlation`` are the autocorrelations of the residuals
+    of each joint; None to estimate them from the residuals of this fit without prior.
     """
 
     prior: PriorSettings = PriorSettings()
-    inflation: float | None = None
+    correlation: PerLagAndJoint | None = None
 
     @property
     def name(self) -> str:
@@ -60,28 +66,32 @@ class EmpiricalBayes:
             estimate = Weighted().fit(problem)
             return replace(estimate, findings=(*estimate.findings, _make_geometry_finding()))
         equations = problem.normal_equations()
-        noise = estimate_noise(problem, self.inflation)
+        noise = estimate_noise(problem, self.correlation)
         solution = solve_weighted(equations, noise.weights, problem.base.beta)
         beta = refine(problem, noise.weights, solution)
-        information = Information(beta, solution.decomposition.factor)
+        information = Information(beta, noise.compute_factor(solution.decomposition))
         prior = make_prior(problem.base, equations, self.prior)
         posterior = Evidence(information, prior, select_columns(problem.base)).maximize()
         return _make_estimate(equations, noise, solution, posterior)
 
 
-def estimate_noise(problem: EstimationProblem, inflation: float | None = None) -> Noise:
-    """Return the noise of the fit without prior; ``inflation`` is c, or None to estimate it as well."""
+def estimate_noise(problem: EstimationProblem, correlation: PerLagAndJoint | None = None) -> Noise:
+    """Return the noise of the fit without prior; ``correlation``: that of its residuals, or None to estimate it too."""
     equations = problem.normal_equations()
     weights, solution, _ = solve_reweighted(equations, problem.base.beta)
-    if inflation is None:
-        inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
+    if correlation is None:
+        correlation = estimate_correlation(problem, solution.beta)
+    inflation = estimate_inflation(problem, correlation, weights, solution.decomposition)
     return make_noise(equations, weights, solution, inflation)
 
 
-def make_noise(equations: NormalEquations, weights: PerJoint, solution: WeightedSolution, inflation: float) -> Noise:
-    """Return the noise of the residuals of a solution without prior; ``inflation`` is c."""
+def make_noise(
+    equations: NormalEquations, weights: PerJoint, solution: WeightedSolution, inflation: BaseByBase
+) -> Noise:
+    """Return the noise of the residuals of a solution without prior."""
     _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
-    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, inflation)
+    mean = float(np.trace(inflation)) / max(len(inflation), 1)
+    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, mean)
     floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
     return Noise(np.maximum(variances, floor), inflation)
 

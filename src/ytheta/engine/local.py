@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 from ytheta.arguments import check_count
 from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
 
-MAX_SECONDS_WITHOUT_THREADS = 5e-4  # of work; starting threads takes about as long
+MAX_SECONDS_WITHOUT_THREADS = 1e-3  # of work; starting threads takes about half as long
 
 
 @dataclass(frozen=True)

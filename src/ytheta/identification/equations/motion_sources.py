@@ -160,9 +160,13 @@ class CachedSource:
         return self.source.has_torque
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        if last > len(self._storage[segment]):
-            return self.source.motion(segment, first, last)
         size = self.piece_length
+        if last > len(self._storage[segment]):
+            motion = make_empty_motion(self._storage[segment], last - first)
+            for start in range(first, last, size):  # preparing a piece needs many times the memory of its samples
+                stop = min(start + size, last)
+                copy_motion(self.source.motion(segment, start, stop), motion.select(start - first, stop - first))
+            return motion
         for start in range(first - first % size, last, size):
             self._store(segment, start)
         return self._storage[segment].select(first, last)

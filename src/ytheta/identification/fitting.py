@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
@@ -12,13 +12,16 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import Source
+from ytheta.identification.equations.motion_sources import Source, cache_sources, select_pieces
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 DEFAULT_FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that every model has by default
+# Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
+MAX_CHOICE_SAMPLES = 40_000
+MAX_CHOICE_BYTES = 16 * 2**20  # of these samples, kept in memory while the model is chosen
 FAMILY_OF_LAW = {"root": Family.ROOT, "load": Family.LOAD}
 
 
@@ -97,6 +100,16 @@ class FitEquations:
         if key not in self._bases:
             self._bases[key] = self._find_parameters(families)
         return self._bases[key]
+
+    def thin(self) -> FitEquations:
+        """Return these equations for a part of the motion, which is enough to choose a model."""
+        sources = select_pieces(self.sources, MAX_CHOICE_SAMPLES)
+        validation = select_pieces(self.validation_sources, MAX_CHOICE_SAMPLES)
+        return replace(
+            self,
+            sources=self.sources if sources is self.sources else cache_sources(sources, MAX_CHOICE_BYTES),
+            validation_sources=validation,
+        )
 
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""

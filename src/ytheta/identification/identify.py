@@ -221,9 +221,10 @@ def _identify_from_logs(
     )
     _check_equations(fit_equations)
     report("choosing the model")
+    thinned = fit_equations.thin()
     choice, load = choose_model(
-        fit_equations.make_problem,
-        fit_equations.make_validation_problem if validation_preparations else None,
+        thinned.make_problem,
+        thinned.make_validation_problem if validation_preparations else None,
         considered=fit_equations.considered,
         forced=selection.forced,
         prior=prior,

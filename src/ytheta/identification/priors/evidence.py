@@ -27,6 +27,7 @@ directions that no data identify do not occur in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -96,17 +97,25 @@ class Evidence:
         value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
         return float(value), self.prior.design.T @ slope - distance
 
-    def maximize(self) -> Posterior:
-        """Return the posterior for the hyperparameters with the largest evidence."""
-        bounds = [(mean - MAX_LOG_SCALE, mean + MAX_LOG_SCALE) for mean in self._hyper_mean]
+    def maximize(self, start: Mapping[str, float] | None = None) -> Posterior:
+        """Return the posterior for the hyperparameters with the largest evidence.
+
+        ``start``: hyperparameters of a similar model, by name, from which the search starts; by default it starts from
+        several points.
+        """
+        mean = self._hyper_mean
+        bounds = [(each - MAX_LOG_SCALE, each + MAX_LOG_SCALE) for each in mean]
+        starts = [mean + shift for shift in STARTS]
+        if start is not None:
+            starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
 
         def objective(hyper: PerHyper) -> tuple[float, PerHyper]:
             value, gradient = self.compute(hyper)
             return -value, -gradient
 
-        best, hyper = np.inf, self._hyper_mean
-        for start in STARTS if self.prior.hyper else ():
-            result = minimize(objective, self._hyper_mean + start, jac=True, method="L-BFGS-B", bounds=bounds)
+        best, hyper = np.inf, mean
+        for point in starts if self.prior.hyper else ():
+            result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds)
             if result.fun < best:
                 best, hyper = float(result.fun), result.x
         return Posterior(self, freeze(hyper), freeze(self.compute_hyper_covariance(hyper)))
@@ -146,6 +155,11 @@ class Posterior:
     @property
     def prior(self) -> Prior:
         return self.evidence.prior
+
+    @property
+    def hyper_by_name(self) -> dict[str, float]:
+        """The hyperparameters: logarithms of factors, by name."""
+        return {each.name: float(value) for each, value in zip(self.prior.hyper, self.hyper, strict=True)}
 
     @cached_property
     def log_evidence(self) -> float:

@@ -212,12 +212,12 @@ class _Comparison:
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
         return Noise(make_noise(equations, weights, solution, self.inflation).variances, self.inflation)
 
-    def evaluate(self, removed: Sequence[Family], noise: Noise) -> _Candidate:
-        """Return the model without these families."""
+    def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:
+        """Return the model without these families; ``similar``: a model with similar scales, to start from."""
         solution = solve_weighted(self.equations, noise.weights, self.base.beta)
         information = Information(solution.beta, noise.compute_factor(solution.decomposition))
         evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
-        return _Candidate(tuple(removed), evidence.maximize())
+        return _Candidate(tuple(removed), evidence.maximize(similar and similar.posterior.hyper_by_name))
 
 
 def _remove_families(
@@ -225,11 +225,12 @@ def _remove_families(
 ) -> tuple[_Candidate, dict[Family, _Candidate]]:
     """Return the chosen model, and for each family the model with the opposite choice."""
     removed: tuple[Family, ...] = ()
+    current: _Candidate | None = None
     while True:
         noise = comparison.estimate_noise(removed)
-        current = comparison.evaluate(removed, noise)
+        current = comparison.evaluate(removed, noise, current)
         kept = [family for family in considered if family not in removed]
-        simpler = {family: comparison.evaluate((*removed, family), noise) for family in kept}
+        simpler = {family: comparison.evaluate((*removed, family), noise, current) for family in kept}
         if not simpler:
             break
         factors = {family: current.log_evidence - other.log_evidence for family, other in simpler.items()}
@@ -238,6 +239,7 @@ def _remove_families(
             break
         removed = (*removed, weakest)
     richer = {
-        family: comparison.evaluate([other for other in removed if other is not family], noise) for family in removed
+        family: comparison.evaluate([other for other in removed if other is not family], noise, current)
+        for family in removed
     }
     return current, {family: (simpler | richer)[family] for family in considered}

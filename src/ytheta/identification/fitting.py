@@ -12,7 +12,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import Source, cache_sources, select_pieces
+from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.robot import Robot
@@ -103,12 +103,10 @@ class FitEquations:
 
     def thin(self) -> FitEquations:
         """Return these equations for a part of the motion, which is enough to choose a model."""
-        sources = select_pieces(self.sources, MAX_CHOICE_SAMPLES)
-        validation = select_pieces(self.validation_sources, MAX_CHOICE_SAMPLES)
         return replace(
             self,
-            sources=self.sources if sources is self.sources else cache_sources(sources, MAX_CHOICE_BYTES),
-            validation_sources=validation,
+            sources=_thin_sources(self.sources),
+            validation_sources=_thin_sources(self.validation_sources),
         )
 
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
@@ -146,3 +144,10 @@ class FitEquations:
             parameters=selection.parameters,
             unknown_geometry=selection.unknown_geometry,
         )
+
+
+def _thin_sources(sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Return a part of cached sources, with a cache of its own that can be freed before that of all samples fills."""
+    uncached = tuple(each.source if isinstance(each, CachedSource) else each for each in sources)
+    pieces = select_pieces(uncached, MAX_CHOICE_SAMPLES)
+    return sources if pieces is uncached else cache_sources(pieces, MAX_CHOICE_BYTES)

@@ -229,6 +229,7 @@ def _identify_from_logs(
         forced=selection.forced,
         prior=prior,
     )
+    del thinned  # frees its motion
     problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):

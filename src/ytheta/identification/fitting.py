@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
 from ytheta.identification.equations.differential import Differential, RigidTorque
@@ -15,6 +16,7 @@ from ytheta.identification.equations.known_torque import KnownTorque, subtract_k
 from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.priors.prior import Family
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -54,6 +56,16 @@ class Selection:
         """The families that the model has in any case."""
         laws = [family for kind, family in FAMILY_OF_LAW.items() if kind in (self.friction or ())]
         return (*((Family.ROTOR,) if self.rotor_inertia else ()), *laws)
+
+    def adopt(self, earlier: BaseParameters) -> Selection:
+        """Return the selection with the families of an earlier model, wherever nothing was chosen."""
+        symbols = {name.rpartition(".")[2] for name in earlier.selected}
+        kinds = tuple(kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in symbols)
+        return replace(
+            self,
+            friction=kinds if self.friction is None else self.friction,
+            rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
+        )
 
     def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
         """Return the families about which the data decide.

@@ -208,6 +208,8 @@ def _identify_from_logs(
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
+    if prior.earlier is not None and not selection.parameters:
+        selection = selection.adopt(prior.earlier.base)
     fit_equations = FitEquations(
         robot,
         selection,
@@ -215,7 +217,7 @@ def _identify_from_logs(
         window,
         min_speed,
         threads,
-        selection.list_considered(robot, form) if uses_evidence and prior.earlier is None else (),
+        selection.list_considered(robot, form) if uses_evidence else (),
         cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations)),
         cache_sources(tuple(LogSource(each, directions) for each in validation_preparations)),
     )

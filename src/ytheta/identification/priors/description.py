@@ -34,6 +34,7 @@ from ytheta.identification.bodies.pseudo_inertia import BASIS, to_svec
 from ytheta.identification.bodies.reference import PlausibleReference
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
+from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Matrix4, PerParameter
 
@@ -74,7 +75,7 @@ def make_description_prior(
     offset, families, first = np.zeros(count), [], 0
     for block in blocks:
         columns = np.arange(first, first + len(block.factors))
-        axes[np.ix_([index[name] for name in block.names], columns)] = block.axes
+        axes[np.ix_(np.array([index[name] for name in block.names]), columns)] = block.axes
         offset[columns] = block.offset
         families += [block.family] * len(columns)
         for column, factors in zip(columns, block.factors, strict=True):
@@ -82,6 +83,13 @@ def make_description_prior(
         first += len(columns)
     places = [base.robot.parameter_names.index(name) for name in base.selected]
     return Prior(base.selected, described[places], axes, tuple(families), hyper, design, offset)
+
+
+def describe_like(robot: Robot, other: Robot) -> Robot:
+    """Return the robot with the parameters of another description; parameters that only it has keep their values."""
+    values = dict(zip(other.parameter_names, other.theta.tolist(), strict=True))
+    pairs = zip(robot.parameter_names, robot.theta.tolist(), strict=True)
+    return robot if other is robot else with_theta(robot, np.array([values.get(name, own) for name, own in pairs]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,7 +123,9 @@ class Evidence:
     def compute_hyper_covariance(self, hyper: PerHyper) -> Float[np.ndarray, "hyper hyper"]:
         """Return the covariance of the hyperparameters around their likeliest values, from differences of gradients."""
         steps = HYPER_STEP * np.eye(len(hyper))
-        columns = [(self.compute(hyper - step)[1] - self.compute(hyper + step)[1]) / (2.0 * HYPER_STEP) for step in steps]
+        columns = [
+            (self.compute(hyper - step)[1] - self.compute(hyper + step)[1]) / (2.0 * HYPER_STEP) for step in steps
+        ]
         curvature = np.array(columns).reshape(len(hyper), len(hyper))
         values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
         # Where the evidence is flat or not yet largest, at a bound, the hyperparameters' own distribution remains.

@@ -21,6 +21,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction_laws import LAWS
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import (
@@ -31,7 +32,7 @@ from ytheta.identification.estimators.least_squares import (
 )
 from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL, Weighted, solve_reweighted
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.priors.description import FLAT_SCALE, make_description_prior
+from ytheta.identification.priors.description import FLAT_SCALE, describe_like, make_description_prior
 from ytheta.identification.priors.earlier_model import make_model_prior
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
 from ytheta.identification.priors.noise import (
@@ -100,10 +101,9 @@ def make_prior(base: BaseParameters, equations: NormalEquations, settings: Prior
     """Return the prior of the selected standard parameters."""
     if settings.earlier is not None:
         return make_model_prior(base, equations, settings.earlier)
-    described = base.robot if settings.description is None else settings.description
-    values = dict(zip(described.parameter_names, described.theta.tolist(), strict=True))
-    own = dict(zip(base.robot.parameter_names, base.robot.theta.tolist(), strict=True))
-    theta = np.array([values.get(name, own[name]) for name in base.robot.parameter_names])
+    described = describe_like(base.robot, base.robot if settings.description is None else settings.description)
+    # A friction law is expected to be absent, even if it is described: without it, the model does not have the law.
+    theta = np.where([name.endswith(LAWS) for name in base.robot.parameter_names], 0.0, described.theta)
     prior = make_description_prior(base, equations, make_plausible_reference(described), theta)
     if settings.flat:
         prior = prior.with_scale(Family.LINK, FLAT_SCALE)

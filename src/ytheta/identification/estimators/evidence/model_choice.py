@@ -217,7 +217,8 @@ class _Comparison:
         solution = solve_weighted(self.equations, noise.weights, self.base.beta)
         information = Information(solution.beta, noise.compute_factor(solution.decomposition))
         evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
-        return _Candidate(tuple(removed), evidence.maximize(similar and similar.posterior.hyper_by_name))
+        start = None if similar is None else similar.posterior.hyper_by_name
+        return _Candidate(tuple(removed), evidence.maximize(start))
 
 
 def _remove_families(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.known_arm import known_arm
-from ytheta.identification.equations.motion_sources import ArraySource, CachedSource, LogSource, cache_sources
+from ytheta.identification.equations.motion_sources import ArraySource, CachedSource, Source, cache_sources
 from ytheta.logs.preparing.prepared_log import MotionSamples, count_bytes
 
 
@@ -17,7 +17,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples, count_bytes
 class CountingSource:
     """A source that notes the requested ranges."""
 
-    source: LogSource | ArraySource
+    source: Source
     requests: list[tuple[int, int, int]] = field(default_factory=list)
 
     @property
@@ -65,7 +65,6 @@ def test_motion_is_prepared_once_and_does_not_change() -> None:
 def test_samples_beyond_the_memory_are_requested_each_time() -> None:
     source = known_arm().draw_source(np.random.default_rng(0), 6.0)
     counting = CountingSource(source)
-    (length,) = source.lengths
     per_sample = count_bytes(source.motion(0, 0, 1))
     cached = CachedSource(counting, max_bytes=250 * per_sample, piece_length=100)
     for _ in range(2):
@@ -96,6 +95,7 @@ def test_segments_and_sources_share_the_memory() -> None:
     source = ArraySource(whole, 100.0, segments=((0, 40), (45, 45), (50, 90)))
     first, second = cache_sources((source, source), max_bytes=2 * 60 * count_bytes(whole.select(0, 1)))
     assert isinstance(first, CachedSource)
+    assert isinstance(second, CachedSource)
     assert first.max_bytes == second.max_bytes == 60 * count_bytes(whole.select(0, 1))
     small = CachedSource(source, first.max_bytes, piece_length=8)
     for segment, length in ((0, 40), (2, 40)):

@@ -186,8 +186,22 @@ def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
 
 def make_empty_motion(like: MotionSamples, samples: int) -> MotionSamples:
     """Return uninitialized motion of this number of samples, with the same quantities as ``like``."""
+
+    def make_empty(array: np.ndarray) -> np.ndarray:
+        return np.empty((samples, *array.shape[1:]), array.dtype)
+
+    def make_empty_or_none(array: np.ndarray | None) -> np.ndarray | None:
+        return None if array is None else make_empty(array)
+
     return MotionSamples(
-        *(None if array is None else np.empty((samples, *array.shape[1:]), array.dtype) for array in _list_arrays(like))
+        t=make_empty(like.t),
+        q=make_empty(like.q),
+        qd=make_empty(like.qd),
+        qdd=make_empty(like.qdd),
+        tau=make_empty_or_none(like.tau),
+        raw_tau=make_empty_or_none(like.raw_tau),
+        rows=make_empty(like.rows),
+        direction=make_empty_or_none(like.direction),
     )
 
 

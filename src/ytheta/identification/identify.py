@@ -241,12 +241,11 @@ def _identify_from_logs(
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report("computing the errors")
     speeds = find_highest_speeds(robot, fit_logs)
-    model = problem.base.with_robot(
-        bound_friction(
-            with_smooth_friction(problem.base.robot, fit_logs), problem.base.independent, estimate.beta, speeds
-        )
+    bounded = problem.base.with_robot(
+        bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
     )
-    judge = _Judge(model, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    judge = _Judge(bounded, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    model = bounded.with_robot(with_smooth_friction(bounded.robot, fit_logs))
     validation = (
         judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     )

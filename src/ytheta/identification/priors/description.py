@@ -111,7 +111,9 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         chosen = np.array([name in selected for name in names])
         if not chosen.any():
             continue
+        family = Family.LINK
         if link in unknown_loads:
+            family = Family.ADDED_LOAD
             own: tuple[Hyperparameter, ...] = (Hyperparameter(f"load {link}", LOAD.mean, LOAD.std),)
         else:
             own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD))
@@ -119,8 +121,7 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         factors = tuple((*own, *each) for each in components)
         offset = 0.0
         if not reference.has_inertias:
-            factors, offset = ((),) * len(factors), math.log(FLAT_SCALE)
-        family = Family.LINK if reference.has_inertias else Family.FLAT
+            factors, offset, family = ((),) * len(factors), math.log(FLAT_SCALE), Family.FLAT
         yield _Block(tuple(name for name in names if name in selected), axes, family, factors, offset)
 
 

@@ -22,6 +22,7 @@ class Family(StrEnum):
     """What a coordinate of the prior describes."""
 
     LINK = "links"
+    ADDED_LOAD = "added loads"  # bodies of which the description says nothing
     ROTOR = "rotor inertia"
     ROOT = "root friction"
     LOAD = "load friction"

@@ -106,7 +106,7 @@ def make_prior(base: BaseParameters, equations: NormalEquations, settings: Prior
     theta = np.where([name.endswith(LAWS) for name in base.robot.parameter_names], 0.0, described.theta)
     prior = make_description_prior(base, equations, make_plausible_reference(described), theta)
     if settings.flat:
-        prior = prior.with_scale(Family.LINK, FLAT_SCALE)
+        prior = prior.with_scale(Family.LINK, FLAT_SCALE).with_scale(Family.ADDED_LOAD, FLAT_SCALE)
     elif settings.strength is not None:
         prior = prior.with_scale(Family.LINK, 1.0 / settings.strength)
     return prior

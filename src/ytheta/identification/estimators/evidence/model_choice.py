@@ -47,6 +47,7 @@ MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 5.0, Family.LOAD: 5.0}
 # Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
 # Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
 MAX_LOAD_ERROR_RATIO = 1.1
+MAX_LOAD_ROUNDS = 5  # improvements of the transmitted torque; the first is that of a model without such friction
 POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
 
 # Families, torque that drives transmit → the equations of the model with these families.
@@ -116,18 +117,24 @@ def choose_model(
         return NO_CHOICE, load
     comparison = _Comparison.of(make_problem(everything, load), prior)
     candidate, alternatives = _remove_families(comparison, considered)
-    kept = tuple(family for family in considered if family not in candidate.removed)
-    if Family.LOAD in (*kept, *forced):
-        own_load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
-        own_equations = make_problem(everything, own_load).normal_equations()
+    for _ in range(MAX_LOAD_ROUNDS):
+        if load is None or Family.LOAD in candidate.removed:
+            break
+        load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
+        own = make_problem(everything, load)
         error, own_error = (
             compute_error_percent(equations, candidate.posterior.beta)
-            for equations in (comparison.equations, own_equations)
+            for equations in (comparison.equations, own.normal_equations())
         )
-        if own_error > MAX_LOAD_ERROR_RATIO * error and Family.LOAD in kept:
+        if own_error <= MAX_LOAD_ERROR_RATIO * error:
+            break
+        comparison = _Comparison.of(own, prior)
+        candidate, alternatives = _remove_families(comparison, considered)
+    else:
+        if Family.LOAD in considered:
             others = [family for family in considered if family is not Family.LOAD]
             return choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
-        load = own_load
+    kept = tuple(family for family in considered if family not in candidate.removed)
     validation = None if make_validation is None else make_validation(everything, load).normal_equations()
     choice = ModelChoice(
         tuple(considered),

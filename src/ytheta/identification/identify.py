@@ -57,7 +57,7 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.priors.settings import PriorSettings
+from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
@@ -255,6 +255,8 @@ def _identify_from_logs(
         min_speed=None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
+        prior=prior.center if estimate.posterior is not None else PriorCenter.NONE,
+        prior_source=prior.source,
     )
     findings = (
         *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),

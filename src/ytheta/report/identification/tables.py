@@ -10,6 +10,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
 from ytheta.identification.model_table import summarize_standard_parameters
+from ytheta.identification.priors.prior import Family
 from ytheta.identification.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.logs.preparing.settings import PreparationSettings
@@ -35,7 +36,6 @@ from ytheta.robot.robot import Robot
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-STANDARD_DIGITS = {"prior_std": 2, "value": 4, "std": 2}  # significant digits of the columns
 MIN_CORRELATION = 0.9  # correlation of errors; pairs of parameters with a smaller one are not listed
 SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
@@ -95,8 +95,6 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
     sliding = identification.base.robot.prismatic_joints
     functions = list_function_texts(identification.base)
     relative, leading_terms = identification.relative_std_percent, identification.base.leading_terms
-    standard = identification.standard
-    prior_std = [np.nan] * len(identification.base) if standard is None else standard.base_prior_std.tolist()
     for k, name in enumerate(identification.names):
         value, std = float(identification.beta[k]), float(identification.std[k])
         yield {
@@ -105,7 +103,6 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
             "std": (format_number(std, 2), std),
             "relative": (_format_relative(float(relative[k])), float(relative[k])),
             "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
-            "prior_std": (format_number(prior_std[k], 2), prior_std[k]),
             "mark": identification.marks[k],
             "seen": identification.seen[k],
             "expression": identification.base.expressions[k],
@@ -117,17 +114,30 @@ def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any
     """Yield for each standard parameter its value before and after the data, with standard deviations and mark."""
     robot = identification.base.robot
     described = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+    flat = _find_flat_parameters(identification)
     for row in summarize_standard_parameters(identification):
-        before = described[row["name"]]
+        before, prior_std = described[row["name"]], np.inf if row["name"] in flat else row["prior_std"]
         yield {
             "name": row["name"],
             "unit": parameter_unit(row["name"], robot.prismatic_joints),
             "cells": [
                 (format_number(before), before),
-                *((format_number(row[key], digits), row[key]) for key, digits in STANDARD_DIGITS.items()),
+                (format_number(prior_std, 2), prior_std),
+                (format_number(row["value"], 4), row["value"]),
+                (format_number(row["std"], 2), row["std"]),
             ],
             "mark": row["mark"],
         }
+
+
+def _find_flat_parameters(identification: Identification) -> set[str]:
+    """Return the standard parameters of which the prior says nothing, such as friction."""
+    posterior = identification.estimate.posterior
+    if posterior is None:
+        return set()
+    prior = posterior.prior
+    flat = prior.axes[:, prior.belongs_to((Family.FLAT,))]
+    return {name for name, row in zip(prior.names, flat, strict=True) if row.any()}
 
 
 def list_alternative_rows(identification: Identification) -> Iterator[dict[str, Any]]:

@@ -98,7 +98,7 @@ class Differential:
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
         return tau
 
-    def insert_zero_columns(self, Y: SamplesByJointByBase) -> SamplesByJointByBase:
+    def insert_zero_columns(self, Y: Float[np.ndarray, "samples joints columns"]) -> SamplesByJointByBase:
         """Return Y of the kernel with zeros in the columns of friction laws: Y at rest, where friction is zero."""
         if self.laws is None:
             return Y

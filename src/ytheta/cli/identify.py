@@ -58,7 +58,7 @@ EstimatorName = Annotated[
         "--estimator",
         metavar="NAME",
         help="auto, evidence, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
-        "total-least-squares; auto is evidence.",
+        "total-least-squares. auto means evidence.",
     ),
 ]
 Forgetting = Annotated[

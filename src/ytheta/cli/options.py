@@ -128,7 +128,7 @@ def parse_ranges(text: str, option: str, example: Sequence[str]) -> tuple[tuple[
 def _parse_range(text: str) -> tuple[float, float]:
     """Return both numbers of LOWER:UPPER; nan if a text is not a number."""
     lower, colon, upper = (piece.strip() for piece in text.partition(":"))
-    if not colon or not (lower or upper):
+    if not colon:
         return math.nan, math.nan
     return _parse_number(lower) if lower else -math.inf, _parse_number(upper) if upper else math.inf
 

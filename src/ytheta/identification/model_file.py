@@ -115,7 +115,7 @@ PriorInput = str | Path | Robot | None
 
 
 def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> PriorSettings:
-    """Return the settings of the prior; ``prior``: "none", a robot, or the path of a robot or a model file."""
+    """Return the settings of the prior; ``prior``: "none", a robot, a name in the catalog, or the path of a file."""
     if prior is None:
         return PriorSettings(strength=strength)
     if isinstance(prior, str) and prior == NO_PRIOR:
@@ -124,7 +124,7 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
         check_same_parts(robot, prior)
         return PriorSettings(description=prior, strength=strength, source=prior.name)
     path = check_path(prior, "the prior")
-    described = load(path)
+    described = load(prior)  # a path or a name in the catalog
     if described.inertias_unknown:
         raise InputError(f"{path} was identified with unknown geometry and has no inertias; give another prior")
     check_same_parts(robot, described)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.identification.estimators.evidence.model_choice import MIN_LOG_BAYES_FACTOR
@@ -44,8 +45,8 @@ def list_alternatives(identification: Identification) -> Iterator[tuple[str, flo
 
 
 def format_log_bayes_factor(value: float) -> str:
-    """Return a log Bayes factor with one digit after the point, and none if it is large."""
-    text = f"{value:.0f}" if abs(value) >= 10.0 else f"{value:.1f}"
+    """Return a log Bayes factor with one digit after the point, and none if it is large or exactly zero."""
+    text = f"{value:.0f}" if value == 0.0 or abs(value) >= 10.0 else f"{value:.1f}"
     return text.replace("-", "−")
 
 
@@ -56,7 +57,7 @@ def explain_prior(identification: Identification) -> str:
         return ""
     if not identification.uses_prior:
         return "prior: nothing is expected of the links"
-    source = f" {prior['source']}" if prior["source"] else ""
+    source = f" {Path(prior['source']).name}" if prior["source"] else ""
     scales = prior["scales"]
     if identification.origin.prior is PriorCenter.EARLIER_MODEL:
         (factor,) = scales.values()

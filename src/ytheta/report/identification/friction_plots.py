@@ -91,9 +91,9 @@ def plot_friction(identification: Identification) -> Iterator[tuple[FrictionCurv
     sliding = identification.base.robot.prismatic_joints
     for curve in compute_friction_curves(identification):
         unit = parameter_unit(f"{curve.name}.fc", sliding)
-        lines = [Line("friction", curve.friction, colour=0)]
+        lines = [Line("friction" if curve.loaded is None else "without load", curve.friction, colour=0)]
         if curve.loaded is not None:
-            lines.append(Line(f"at {format_number(curve.load)} {unit}", curve.loaded, colour=1))
+            lines.append(Line(f"with a load of {format_number(curve.load)} {unit}", curve.loaded, colour=1))
         bands = []
         if curve.std is not None:
             lower, upper = (curve.friction + sign * NORMAL_95 * curve.std for sign in (-1.0, 1.0))

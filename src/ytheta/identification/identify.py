@@ -57,7 +57,6 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.model_table import summarize_selection
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
@@ -172,9 +171,7 @@ def identify(
             validation_logs,
             estimator=method,
             form=form,
-            selection=_follow_earlier_model(
-                Selection(kinds, rotor_inertia, names, unknown_geometry), settings_of_prior
-            ),
+            selection=Selection(kinds, rotor_inertia, names, unknown_geometry),
             prior=settings_of_prior,
             bounds=bounds or BodyBounds(),
             window=window,
@@ -183,18 +180,6 @@ def identify(
             threads=threads,
             report=report,
         )
-
-
-def _follow_earlier_model(selection: Selection, prior: PriorSettings) -> Selection:
-    """Return the selection with the friction and the rotor inertias of an earlier model, unless they are given."""
-    if prior.earlier is None or selection.parameters:
-        return selection
-    earlier = summarize_selection(prior.earlier.base.selected)
-    return replace(
-        selection,
-        friction=tuple(earlier["friction"]) if selection.friction is None else selection.friction,
-        rotor_inertia=earlier["rotor_inertia"] if selection.rotor_inertia is None else selection.rotor_inertia,
-    )
 
 
 def _identify_from_logs(

@@ -226,7 +226,7 @@ class PieceSource:
 def select_pieces(
     sources: tuple[Source, ...], max_samples: int, piece_length: int = CACHED_PIECE_LENGTH
 ) -> tuple[Source, ...]:
-    """Return at most ``max_samples`` samples of the sources, in pieces that are evenly distributed over each of them."""
+    """Return at most ``max_samples`` samples of the sources, in pieces that are evenly distributed over each."""
     total = sum(sum(source.lengths) for source in sources)
     if total <= max_samples:
         return sources

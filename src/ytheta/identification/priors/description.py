@@ -1,14 +1,16 @@
 """The prior around a description: links in the log-det metric of their pseudo-inertias, drives in units of torque.
 
-Identity      L⁻¹ P L⁻ᵀ - 1 = s · Z,   P0 = L Lᵀ,   L = [[S_c^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
+Identity      L⁻¹ P L⁻ᵀ = L⁻¹ P0 L⁻ᵀ + s · Z,   L = [[(S_c + m |c|² 1)^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
 Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
-              Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP), independent of frames
+              Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP)
 Notation      code   meaning
               P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
               s      scale: 0.2 if the description is off by about 20 %
-Differs from  the paper in: this factor L separates the mass, the centre and the second moments of a body. Descriptions
-              know masses better than inertia tensors, so each of these three has a factor of its own
+Differs from  the paper in: m |c|² 1 is added to the second moments. A description that is off by 20 % is so about the
+              joint: its centres of mass are off by 20 % of their distance from the joint, and its moments of inertia
+              by 20 % of those about the joint, however small the body is. This factor L separates the mass, the
+              centre and the second moments of a body; each of these three has a factor of its own
 
 The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
 second moments. A link at which the description lacks something, such as a load, is released by its own term; no
@@ -51,7 +53,6 @@ FAMILIES = {
 FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
 # Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
 FLAT_SCALE = 1e3
-LEVER_SHARE = 1.0
 # Components of the entries of svec, whose last column belongs to centre and mass.
 SVEC_COMPONENTS = (2, 2, 2, 2, 2, 2, 1, 1, 1, 0)
 
@@ -145,8 +146,8 @@ def compute_svec_matrix(P0: Matrix4) -> Float[np.ndarray, "10 10"]:
     mass = P0[3, 3]
     center = P0[:3, 3] / mass
     L = np.zeros((4, 4))
-    second = P0[:3, :3] - mass * np.outer(center, center) + mass * LEVER_SHARE**2 * float(center @ center) * np.eye(3)
-    L[:3, :3] = np.linalg.cholesky(second)
+    about_center = P0[:3, :3] - mass * np.outer(center, center)
+    L[:3, :3] = np.linalg.cholesky(about_center + mass * float(center @ center) * np.eye(3))
     L[:3, 3], L[3, 3] = center * np.sqrt(mass), np.sqrt(mass)
     inverse = np.linalg.inv(L)
     return to_svec(inverse @ BASIS @ inverse.T).T

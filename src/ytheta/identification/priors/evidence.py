@@ -13,8 +13,8 @@ Notation      code   meaning                                                    
               A, S   axes and scales of the prior                                              selected x coordinates
               g_k    columns of G: effect of coordinate k in units of the noise                identified
 
-The hyperparameters of the scales are not known exactly either. Their distribution is approximated by a normal one around
-the largest evidence (Laplace), with covariance C:
+The hyperparameters of the scales are not known exactly either. Their distribution is approximated by a normal one
+around the largest evidence (Laplace), with covariance C:
 
               log evidence of the model = largest log Z + ½ log(|C| / |C_prior|)
               variance of coordinate k  = E[s_k²] = s_k² exp(2 var(log s_k))

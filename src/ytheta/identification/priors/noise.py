@@ -6,11 +6,11 @@ depends on the parameter: a constant offset suffers from slow residuals, a rotor
 Identity      cov(beta_hat) = N⁻¹ S N⁻¹,   N = sum_j Y_jᵀ Y_j / v_j,   S = sum_j Y_jᵀ R_j Y_j / v_j
               S = N^½ C N^½,   information of the data = N S⁻¹ N = N^½ C⁻¹ N^½
 Reference     W. K. Newey and K. D. West, Econometrica 55 (1987) 703-708: the covariance with correlated residuals
-Notation      code         meaning                                                                       shape
-              R_j          Toeplitz matrix of the autocorrelations rho_j(k) of joint j's residuals        samples x samples
-              N^½          symmetric root of N, with columns of Y scaled to length one                    base x base
-              inflation    C: how many equations count as one, for every direction of beta; its mean      base x base
-                           eigenvalue is ``mean_inflation``
+Notation      code         meaning
+              R_j          Toeplitz matrix of the autocorrelations rho_j(k) of joint j's residuals
+              N^½          symmetric root of N, with columns of Y scaled to length one
+              inflation    C: how many equations count as one, for every direction of beta; its mean eigenvalue is
+                           ``mean_inflation``
 Differs from  the paper in: the correlations of residuals and of Y are estimated separately; the autocorrelations end
               where the sum of a pair is no longer positive, see ``autocorrelation``; no direction has less noise than
               white residuals would give; at most ``MAX_PIECES`` pieces of the motion are used, so that the cost does

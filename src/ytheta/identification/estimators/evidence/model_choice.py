@@ -1,9 +1,9 @@
 """Choice of a model by evidence: rotor inertias and friction laws are part of it if the data speak for them.
 
 All families are estimated together first. Then the family for which the data speak least is removed, as long as its
-Bayes factor is below that of ``MIN_LOG_BAYES_FACTORS``; the noise is estimated again after each removal. Rotor inertias and load-dependent
-friction are never negative. The evidence of a model is therefore that of a prior without negative values (neglecting
-correlations between them):
+Bayes factor is below that of ``MIN_LOG_BAYES_FACTORS``; the noise is estimated again after each removal. Rotor inertias
+and load-dependent friction are never negative. The evidence of a model is therefore that of a prior without negative
+values (neglecting correlations between them):
 
 Identity      log Z + sum_k log(2 Φ(mean_k / std_k)),   Φ: distribution function of the standard normal
 Reference     R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995)

@@ -17,9 +17,9 @@ second moments. A link at which the description lacks something, such as a load,
 threshold decides this. The means and widths of these terms are statements about descriptions in general: typically off
 by 30 %, and by a factor e more or less for single links and quantities.
 
-Rotor inertias and friction laws have one scale per family: torque that they cause, relative to the joint's torque; each
-rotor has a factor of its own too.
-Friction, offsets and declared forces are flat: the description says nothing about them.
+Rotor inertias, offsets and friction laws have one scale per family: torque that they cause, relative to the joint's
+torque. Each rotor has a factor of its own too. Viscous and Coulomb friction and declared forces are flat: the
+description says nothing about them.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def list_link_factors(fit: yt.Identification) -> dict[str, float]:
     return {name.removeprefix("link "): h for name, h in changes.items() if name.startswith("link ")}
 
 
-@pytest.mark.parametrize("link", [LOADED, "upper_arm_link"])
+@pytest.mark.parametrize("link", [LOADED, "forearm_link"])
 def test_a_missing_load_releases_its_link(link: str) -> None:
     case = simulate_case("ur10", 0, missing_load=link)
     fit = yt.identify(case.description, case.fit, validate=case.validation)

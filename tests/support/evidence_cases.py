@@ -40,7 +40,7 @@ def draw_evidence(seed: int = 0, *, rank: int = 6, strength: float = 3.0) -> Evi
 
 def make_posterior(evidence: Evidence, hyper: np.ndarray) -> Posterior:
     """The posterior for hyperparameters that are known exactly."""
-    return Posterior(evidence, hyper)
+    return Posterior(evidence, hyper, np.zeros((len(hyper), len(hyper))))
 
 
 def compute_dense_posterior(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:

@@ -163,11 +163,16 @@ def test_the_load_of_an_estimate_replaces_that_of_the_description() -> None:
     np.testing.assert_allclose(difference, expected, rtol=1e-8, atol=1e-8 * abs(expected).max())
 
 
-def test_robots_with_loops_have_no_law_columns() -> None:
+def test_where_the_kernel_computes_the_laws() -> None:
+    """With loops, velocity ratios depend on the pose; without laws, there is nothing to compute."""
     assert find_law_columns(yt.base_parameters(yt.load("lu-two-link").numeric, friction=("viscous",))) is None
-    assert find_law_columns(get_base("coupled")) is not None
+    loop = with_friction_laws(yt.load("five-bar"), root=True)
+    assert find_law_columns(yt.base_parameters(loop, friction=("viscous", "root"))) is None
+    assert find_law_columns(get_base("coupled")) is not None  # the twin
+    assert not supports_load_friction(loop)
     assert not supports_load_friction(ROBOTS["coupled"])
     assert not supports_load_friction(ROBOTS["motor for two joints"])
+    assert supports_load_friction(ROBOTS["prismatic"])
 
 
 def test_laws_are_added_and_removed() -> None:

@@ -52,26 +52,37 @@ def to_theta(pseudo: np.ndarray) -> np.ndarray:
     return np.array(Inertia.from_pseudo(pseudo).parameters)
 
 
+def compute_distance(P0: np.ndarray, P: np.ndarray) -> float:
+    return float(np.linalg.norm(compute_svec_matrix(P0) @ (to_theta(P) - to_theta(P0))))
+
+
+def compute_log_det_distance(Q: np.ndarray, dP: np.ndarray) -> float:
+    relative = np.linalg.solve(Q, dP)
+    return float(np.sqrt(np.trace(relative @ relative)))
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_the_metric_is_that_of_log_det(seed: int) -> None:
+def test_the_metric_is_that_of_log_det_about_the_joint(seed: int) -> None:
+    """The metric is tr(Q⁻¹ dP Q⁻¹ dP), where Q is the body with the lever of its mass added to its second moments."""
     P0, P = draw_pseudo(seed), draw_pseudo(seed + 10)
-    coordinates = compute_svec_matrix(P0) @ (to_theta(P) - to_theta(P0))
-    relative = np.linalg.solve(P0, P - P0)
-    assert coordinates @ coordinates == pytest.approx(np.trace(relative @ relative), rel=1e-9)
-    wrong = np.linalg.solve(P, P - P0)  # the twin: the metric at the other body
-    assert coordinates @ coordinates != pytest.approx(np.trace(wrong @ wrong), rel=1e-3)
+    Q = P0.copy()
+    Q[:3, :3] += P0[:3, 3] @ P0[:3, 3] / P0[3, 3] * np.eye(3)
+    assert compute_distance(P0, P) == pytest.approx(compute_log_det_distance(Q, P - P0), rel=1e-9)
+    assert compute_distance(P0, P) != pytest.approx(compute_log_det_distance(P0, P - P0), rel=1e-2)  # the twin
+    centered = P0.copy()
+    centered[:3, :3] -= np.outer(P0[:3, 3], P0[:3, 3]) / P0[3, 3]
+    centered[:3, 3] = centered[3, :3] = 0.0  # a centre of mass at the joint has no lever
+    assert compute_distance(centered, P) == pytest.approx(compute_log_det_distance(centered, P - centered), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_metric_does_not_depend_on_the_frame_of_the_link(seed: int) -> None:
+def test_the_metric_does_not_depend_on_the_directions_of_the_link_frame(seed: int) -> None:
     P0, P, T = draw_pseudo(seed), draw_pseudo(seed + 10), draw_frame(seed)
-    distances = [
-        np.linalg.norm(compute_svec_matrix(A) @ (to_theta(B) - to_theta(A)))
-        for A, B in ((P0, P), (T @ P0 @ T.T, T @ P @ T.T))
-    ]
-    assert distances[0] == pytest.approx(distances[1], rel=1e-9)
-    euclidean = [np.linalg.norm(to_theta(B) - to_theta(A)) for A, B in ((P0, P), (T @ P0 @ T.T, T @ P @ T.T))]
-    assert euclidean[0] != pytest.approx(euclidean[1], rel=1e-2)  # the twin
+    R = T.copy()
+    R[:3, 3] = 0.0
+    assert compute_distance(R @ P0 @ R.T, R @ P @ R.T) == pytest.approx(compute_distance(P0, P), rel=1e-9)
+    # The twin: the origin is the joint and matters.
+    assert compute_distance(T @ P0 @ T.T, T @ P @ T.T) != pytest.approx(compute_distance(P0, P), rel=1e-2)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,8 +113,10 @@ def test_axes_are_relative_changes() -> None:
     axes, factors = compute_body_axes(P0, ALL)
     assert factors == tuple((COMPONENTS[k],) for k in SVEC_COMPONENTS)
     np.testing.assert_allclose(compute_svec_matrix(P0) @ axes, np.eye(10), atol=1e-9)
-    # 20 % more of the whole body is a step of 0.2 along each of the four axes of the diagonal.
-    np.testing.assert_allclose(from_svec(compute_svec_matrix(P0) @ (0.2 * to_theta(P0))), 0.2 * np.eye(4), atol=1e-9)
+    entries = from_svec(compute_svec_matrix(P0) @ (0.2 * to_theta(P0)))
+    assert entries[3, 3] == pytest.approx(0.2)  # 20 % more of the whole body is 20 % more mass,
+    np.testing.assert_allclose(entries[:3, 3], 0.0, atol=1e-9)  # the same centre,
+    assert 0.0 < np.linalg.eigvalsh(entries[:3, :3]).max() < 0.2  # and at most 20 % of the moments about the joint
 
 
 def test_axes_of_some_parameters_are_those_of_a_conditional_distribution() -> None:
@@ -156,7 +169,7 @@ def test_families_and_hyperparameters() -> None:
     counts = {family: prior.families.count(family) for family in Family}
     links = len(base.robot.merged.links) - 1
     assert counts[Family.LINK] == 10 * links
-    assert (counts[Family.ROTOR], counts[Family.ROOT], counts[Family.LOAD], counts[Family.FLAT]) == (2, 2, 2, 6)
+    assert [counts[f] for f in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET, Family.FLAT)] == [2, 2, 2, 2, 4]
     names = {each.name for each in prior.hyper}
     assert {"description", "mass", "center", "second moments", "rotor inertia", "root friction"} <= names
     assert {f"link {link.name}" for link in base.robot.merged.links[1:]} <= names
@@ -168,7 +181,8 @@ def test_a_description_without_inertias_is_flat() -> None:
     base, equations = make_arm(massless=True)
     prior = make_prior_of(base.robot, base, equations)
     assert Family.LINK not in prior.families
-    assert {each.name for each in prior.hyper} == {"rotor inertia", "root friction", "load friction"}
+    drives = {"rotor inertia", "rotor joint1", "rotor joint2", "root friction", "load friction", "offset"}
+    assert {each.name for each in prior.hyper} == drives
     np.testing.assert_allclose(find_scales(prior, family=Family.FLAT), FLAT_SCALE)
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from tests.support.evidence_cases import compute_dense_posterior, draw_evidence, make_posterior
-from ytheta.identification.priors.evidence import Evidence, Information, factor_with_identity
+from ytheta.identification.priors.evidence import Evidence, Information, Posterior, factor_with_identity
 from ytheta.identification.priors.prior import Family
 
 HYPER = np.array([-0.7, 0.4, -1.2])
@@ -79,6 +79,62 @@ def test_maximum_is_not_below_that_of_a_grid() -> None:
         assert evidence.compute(best.hyper)[0] >= highest - 1e-6
         inside = abs(best.hyper - [each.mean for each in evidence.prior.hyper]) < 8.9
         np.testing.assert_allclose(evidence.compute(best.hyper)[1][inside], 0.0, atol=1e-2)
+
+
+def integrate(evidence: Evidence) -> float:
+    """log of the integral of Z over the distribution of a single hyperparameter, by quadrature."""
+    (hyper,) = evidence.prior.hyper
+    grid = hyper.mean + hyper.std * np.linspace(-12.0, 12.0, 20001)
+    values = np.array([evidence.compute(np.array([h]))[0] for h in grid])
+    density = values - np.log(hyper.std * np.sqrt(2.0 * np.pi))
+    return float(density.max() + np.log(np.exp(density - density.max()).sum() * (grid[1] - grid[0])))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_evidence_of_a_model_is_integrated_over_its_hyperparameters(seed: int) -> None:
+    """Laplace's approximation is good to a fraction of one, although these distributions are far from normal."""
+    evidence = draw_evidence(seed)
+    prior = evidence.prior.with_scale(Family.LINK, 0.5).without([Family.FLAT])
+    wide = replace(prior, hyper=(replace(prior.hyper[0], std=5.0),))  # the peak is high above the prior's own density
+    posterior = replace(evidence, prior=wide).maximize()
+    expected = integrate(posterior.evidence)
+    assert posterior.log_evidence == pytest.approx(expected, abs=0.5)
+    peak = posterior.evidence.compute(posterior.hyper)[0]
+    assert abs(peak - expected) > 2.0 * abs(posterior.log_evidence - expected)  # the twin: the peak alone
+
+
+def test_scales_are_means_over_uncertain_hyperparameters() -> None:
+    """The variance of a coordinate is E[s²] of log-normal scales, here by sampling."""
+    evidence = draw_evidence()
+    covariance = np.array([[0.3, 0.1, 0.0], [0.1, 0.2, 0.0], [0.0, 0.0, 0.1]])
+    posterior = Posterior(evidence, HYPER, covariance)
+    samples = np.random.default_rng(0).multivariate_normal(HYPER, covariance, size=200_000)
+    scales = np.exp(evidence.prior.offset + samples @ evidence.prior.design.T)
+    np.testing.assert_allclose(posterior.scales, np.sqrt(np.mean(scales**2, axis=0)), rtol=0.03)
+    assert not np.allclose(posterior.scales[:5], evidence.prior.compute_scales(HYPER)[:5], rtol=0.2)  # the twin
+
+
+def test_the_covariance_of_hyperparameters_is_the_inverse_curvature() -> None:
+    evidence = draw_evidence(1)
+    hyper = evidence.maximize().hyper
+    step = 1e-3
+    steps = step * np.eye(3)
+    curvature = -np.array(
+        [(evidence.compute(hyper + s)[1] - evidence.compute(hyper - s)[1]) / (2.0 * step) for s in steps]
+    )
+    values = np.linalg.eigvalsh(0.5 * (curvature + curvature.T))
+    covariance = evidence.compute_hyper_covariance(hyper)
+    # Nothing is less certain than the widest of the hyperparameters' own distributions.
+    floor = min(each.std**-2.0 for each in evidence.prior.hyper)
+    np.testing.assert_allclose(np.linalg.eigvalsh(covariance), np.sort(1.0 / np.maximum(values, floor)), rtol=1e-3)
+
+
+def test_a_search_can_start_from_a_similar_model() -> None:
+    evidence = draw_evidence(2)
+    best = evidence.maximize()
+    again = evidence.maximize(best.hyper_by_name)
+    np.testing.assert_allclose(again.hyper, best.hyper, atol=1e-3)
+    assert set(best.hyper_by_name) == {each.name for each in evidence.prior.hyper}
 
 
 def test_a_prior_without_hyperparameters_needs_no_search() -> None:

@@ -1,4 +1,4 @@
-"""Noise: the number of equations that count as one, against dense formulas and against repeated simulations."""
+"""Noise: how many equations count as one, against dense formulas and against repeated simulations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from tests.support.known_arm import RATE, known_arm
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.priors.noise import MAX_PIECES, Noise, estimate_inflation, estimate_variances
+from ytheta.identification.priors.noise import (
+    MAX_PIECES,
+    MAX_PRODUCT_PIECES,
+    Noise,
+    estimate_correlation,
+    estimate_inflation,
+    estimate_variances,
+)
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 2000
@@ -84,27 +91,41 @@ def make_problem(noise: np.ndarray, *, smooth: bool = True, piece_length: int = 
     return EstimationProblem(known_arm().form, (source,), threads=1, piece_length=piece_length)
 
 
-def estimate(problem: EstimationProblem) -> float:
-    weights = NOISE_STD**-2.0
+WEIGHTS = NOISE_STD**-2.0
+
+
+def solve(problem: EstimationProblem) -> tuple[NormalDecomposition, np.ndarray]:
     equations = problem.normal_equations()
-    decomposition = NormalDecomposition.of(equations.matrix(weights))
-    beta = decomposition.solve(equations.right_side(weights))
-    return estimate_inflation(problem, beta, weights, decomposition)
+    decomposition = NormalDecomposition.of(equations.matrix(WEIGHTS))
+    return decomposition, decomposition.solve(equations.right_side(WEIGHTS))
+
+
+def estimate(problem: EstimationProblem) -> float:
+    """The estimated inflation, averaged over all directions."""
+    decomposition, beta = solve(problem)
+    inflation = estimate_inflation(problem, estimate_correlation(problem, beta), WEIGHTS, decomposition)
+    return Noise(np.ones(2), inflation).mean_inflation
 
 
 @cache
-def compute_whitened_regressor(*, smooth: bool) -> np.ndarray:
-    """Y / std of the noise, times N^-½: (joints, samples, base)."""
+def compute_regressor(*, smooth: bool) -> np.ndarray:
+    """Y / std of the noise: (joints, samples, base)."""
     motion = make_motion(smooth=smooth)
     Y = known_arm().form.kernel(motion.q, motion.qd, motion.qdd) / NOISE_STD[:, None]
-    root = np.linalg.cholesky(np.linalg.inv(np.einsum("sja,sjb->ab", Y, Y)))
-    return np.asarray((Y @ root).transpose(1, 0, 2))
+    return np.asarray(Y.transpose(1, 0, 2))
+
+
+def compute_covariance(kind: str, *, smooth: bool = True) -> np.ndarray:
+    """The exact covariance N⁻¹ Yᵀ Γ Y N⁻¹ of least squares."""
+    Y, correlation = compute_regressor(smooth=smooth), toeplitz(AUTOCORRELATIONS[kind])
+    inverse = np.linalg.inv(sum(A.T @ A for A in Y))
+    return np.asarray(inverse @ sum(A.T @ correlation @ A for A in Y) @ inverse)
 
 
 def compute_inflation(kind: str, *, smooth: bool = True) -> float:
-    """tr(N^-½ Yᵀ Γ Y N^-½) / base: the exact mean variance of estimates relative to that with white noise."""
-    whitened, correlation = compute_whitened_regressor(smooth=smooth), toeplitz(AUTOCORRELATIONS[kind])
-    return float(sum(np.sum(A * (correlation @ A)) for A in whitened) / whitened.shape[2])
+    """The mean variance of estimates in units of their variance with white noise."""
+    N = sum(A.T @ A for A in compute_regressor(smooth=smooth))
+    return float(np.trace(N @ compute_covariance(kind, smooth=smooth)) / len(N))
 
 
 @pytest.mark.parametrize("kind", AUTOCORRELATIONS)
@@ -119,26 +140,51 @@ def test_inflation_against_the_exact_sum(kind: str) -> None:
         assert np.mean(estimates) > 3.0  # the twin: correlated noise is not white
 
 
-def test_correlated_noise_matters_only_beside_correlated_columns() -> None:
-    rng = np.random.default_rng(2)
-    expected = compute_inflation("first order", smooth=False)
-    estimates = [estimate(make_problem(draw_noise("first order", rng), smooth=False)) for _ in range(4)]
-    # Only the two offsets are correlated in time. Of so few directions, eight probes find the trace to about half.
-    assert np.mean(estimates) == pytest.approx(expected, rel=0.5)
-    assert expected < 0.3 * compute_inflation("first order")  # the twin: the same noise beside smooth columns
+@pytest.mark.parametrize("smooth", [True, False])
+def test_information_is_the_inverse_covariance_of_least_squares(smooth: bool) -> None:
+    """With the exact correlations: offsets suffer from slow noise, and columns that are white do not."""
+    problem = make_problem(draw_noise("first order", np.random.default_rng(2)), smooth=smooth)
+    decomposition, _ = solve(problem)
+    correlation = np.repeat(AUTOCORRELATIONS["first order"][:200, None], 2, axis=1)
+    noise = Noise(NOISE_STD**2, estimate_inflation(problem, correlation, WEIGHTS, decomposition))
+    factor = noise.compute_factor(decomposition)
+    std = np.sqrt(np.diag(np.linalg.inv(factor @ factor.T)))
+    expected = np.sqrt(np.diag(compute_covariance("first order", smooth=smooth)))
+    # No direction has less noise than with white residuals: some deviations are too large, but none is too small.
+    assert (std > 0.99 * expected).all()
+    assert np.median(std / expected) < 1.1
+    if not smooth:
+        white = np.sqrt(np.diag(compute_covariance("white", smooth=smooth)))
+        ratios = dict(zip(known_arm().form.base.independent, std / white, strict=True))
+        assert min(ratios["joint1.fo"], ratios["joint2.fo"]) > 1.5
+        assert max(ratios["joint1.fv"], ratios["joint2.fv"]) < 1.2  # the twin: the same noise beside a white column
 
 
 def test_inflation_is_the_variance_of_repeated_estimates() -> None:
-    """300 draws of noise: the variance of N^½ (beta - truth) is c, with a relative error of about 3 %."""
-    rng, whitened = np.random.default_rng(3), compute_whitened_regressor(smooth=True)
-    errors = []
-    for _ in range(300):
-        noise = draw_noise("moving average", rng) / NOISE_STD
-        errors.append(sum(A.T @ noise[:, j] for j, A in enumerate(whitened)))
-    variance = float(np.mean(np.square(errors)))
-    assert variance == pytest.approx(compute_inflation("moving average"), rel=0.15)
-    estimates = [estimate(make_problem(draw_noise("moving average", rng))) for _ in range(4)]
-    assert np.mean(estimates) == pytest.approx(variance, rel=0.25)
+    """300 draws of noise: their variances are those of the estimated information."""
+    rng, Y = np.random.default_rng(3), compute_regressor(smooth=True)
+    inverse = np.linalg.inv(sum(A.T @ A for A in Y))
+    errors = [
+        inverse
+        @ sum(A.T @ noise for A, noise in zip(Y, (draw_noise("moving average", rng) / NOISE_STD).T, strict=True))
+        for _ in range(300)
+    ]
+    problem = make_problem(draw_noise("moving average", rng))
+    decomposition, beta = solve(problem)
+    inflation = estimate_inflation(problem, estimate_correlation(problem, beta), WEIGHTS, decomposition)
+    factor = Noise(NOISE_STD**2, inflation).compute_factor(decomposition)
+    ratios = np.std(errors, axis=0) / np.sqrt(np.diag(np.linalg.inv(factor @ factor.T)))
+    np.testing.assert_allclose(ratios, 1.0, atol=0.25)
+    white = np.std(errors, axis=0) / np.sqrt(np.diag(inverse))
+    assert np.median(white) > 1.5  # the twin: without correlations, deviations are too small
+
+
+def test_the_correlation_is_that_of_the_noise() -> None:
+    problem = make_problem(draw_noise("first order", np.random.default_rng(7)))
+    correlation = estimate_correlation(problem, known_arm().beta)
+    np.testing.assert_array_equal(correlation[0], 1.0)
+    np.testing.assert_allclose(correlation[:6], 0.9 ** np.arange(6)[:, None] * np.ones(2), atol=0.1)
+    assert not correlation[150:].any()  # the sum ends where only noise is left
 
 
 def test_the_cost_does_not_depend_on_the_length_of_the_log() -> None:
@@ -147,20 +193,13 @@ def test_the_cost_does_not_depend_on_the_length_of_the_log() -> None:
     assert isinstance(source, ArraySource)
     counting = CountingSource(source)
     counted = replace(problem, sources=(counting,), _block_equations={})
-    equations = counted.normal_equations()
-    assert len(counting.requests) == SAMPLES // 10 > MAX_PIECES
+    decomposition, beta = solve(counted)
+    assert len(counting.requests) == SAMPLES // 10 > MAX_PIECES + MAX_PRODUCT_PIECES
     counting.requests.clear()
-    weights = NOISE_STD**-2.0
-    decomposition = NormalDecomposition.of(equations.matrix(weights))
-    beta = decomposition.solve(equations.right_side(weights))
-    estimate_inflation(counted, beta, weights, decomposition)
+    correlation = estimate_correlation(counted, beta)
     assert len(counting.requests) <= MAX_PIECES
-
-
-def test_no_information_gives_one() -> None:
-    problem = make_problem(draw_noise("white", np.random.default_rng(4)))
-    decomposition = NormalDecomposition.of(problem.normal_equations().matrix(NOISE_STD**-2.0))
-    assert estimate_inflation(problem, known_arm().beta, np.zeros(2), decomposition) == 1.0
+    estimate_inflation(counted, correlation, WEIGHTS, decomposition)
+    assert len(counting.requests) <= MAX_PIECES + MAX_PRODUCT_PIECES
 
 
 def test_variances() -> None:
@@ -177,4 +216,6 @@ def test_variances() -> None:
 
 
 def test_weights() -> None:
-    np.testing.assert_allclose(Noise(np.array([4.0, 0.0, 0.5]), 2.0).weights, [0.125, 0.0, 1.0])
+    noise = Noise(np.array([4.0, 0.0, 0.5]), np.diag([1.0, 3.0]))
+    np.testing.assert_allclose(noise.weights, [0.25, 0.0, 2.0])
+    assert noise.mean_inflation == 2.0

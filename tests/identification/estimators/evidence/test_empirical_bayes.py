@@ -53,7 +53,7 @@ def test_the_weight_of_the_prior_goes_to_zero(growth: str) -> None:
     shares, distances = zip(*[compute_prior_share(problem) for problem in problems], strict=True)
     assert shares[0] > 0.05
     assert shares[0] > shares[1] > shares[2]
-    assert shares[2] < 0.1 * shares[0]
+    assert shares[2] < 0.2 * shares[0]
     assert distances[2] < 0.1 * distances[0]
     # The twin: a prior of fixed infinite strength would not let go.
     fixed = EmpiricalBayes(PriorSettings(strength=1e6)).fit(problems[2])

@@ -46,6 +46,7 @@ def make_standard(factor: float = 1.0) -> tuple[StandardParameters, np.ndarray, 
     assert estimate.posterior is not None
     mean, covariance = compute_dense_posterior(estimate.posterior)
     K = estimate.posterior.evidence.K
+    assert isinstance(arm.form.base, yt.BaseParameters)
     standard = find_standard_parameters(
         arm.form.base,
         estimate,
@@ -76,6 +77,7 @@ def test_the_mean_has_the_base_parameters_of_the_estimate() -> None:
     theta[places] = standard.mean
     expected = arm.robot.theta.copy()
     expected[places] = mean
+    assert isinstance(arm.form.base, yt.BaseParameters)
     np.testing.assert_allclose(arm.form.base.K @ theta, arm.form.base.K @ expected, rtol=1e-7, atol=1e-7)
 
 

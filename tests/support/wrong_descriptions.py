@@ -74,9 +74,9 @@ def simulate_case(
     truth = description.with_inertias({link.name: perturb_inertia(link.inertia, rng) for link in description.links[1:]})
     if missing_load:
         mass = 0.2 * sum(link.inertia.mass for link in description.links[1:])
-        body = Inertia.about_center(
-            mass, (0.08, -0.05, 0.1), tuple(tuple(row) for row in (0.003 * mass * np.eye(3)).tolist())
-        )  # type: ignore[arg-type]
+        moment = 0.003 * mass
+        tensor = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
+        body = Inertia.about_center(mass, (0.08, -0.05, 0.1), tensor)
         truth = truth.with_inertias({missing_load: truth.link(missing_load).inertia + body})
     usual = make_motion(description, rng, rich=True)
     torque = np.sqrt(np.mean(yt.inverse_dynamics(truth)(usual.q, usual.qd, usual.qdd) ** 2, axis=0))
@@ -105,4 +105,5 @@ def simulate_case(
         log = record(simulated, motion, rng, colour_time=COLOUR_TIME)
         assert log.tau is not None
         logs.append(replace(log, tau=exact + noise * (log.tau - exact)))
-    return Case(description, truth, *logs, motions[1], simulated.compute_torque(motions[1]))
+    fit, validation = logs
+    return Case(description, truth, fit, validation, motions[1], simulated.compute_torque(motions[1]))

@@ -192,7 +192,7 @@ def test_an_unknown_load_has_a_scale_of_its_own() -> None:
     (own,) = [each for each in prior.hyper if each.name == "load tool"]
     assert own.mean > next(each.mean for each in prior.hyper if each.name == "description")
     coordinates = prior.axes[[prior.names.index(f"tool.{p}") for p in LINK_PARAMETERS]].any(axis=0)
-    used = prior.design[coordinates].any(axis=0)
+    used = np.array(prior.design[coordinates].any(axis=0))
     assert {each.name for each, is_used in zip(prior.hyper, used, strict=True) if is_used} == {
         "load tool",
         "mass",

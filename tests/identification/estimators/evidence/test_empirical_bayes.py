@@ -46,10 +46,10 @@ def compute_prior_share(problem: EstimationProblem) -> tuple[float, float]:
 
 @pytest.mark.parametrize("growth", ["repetitions", "noise"])
 def test_the_weight_of_the_prior_goes_to_zero(growth: str) -> None:
-    steps = (1, 16, 256) if growth == "repetitions" else (1.0, 0.25, 0.01)
-    problems = [
-        make_problem(repetitions=step) if growth == "repetitions" else make_problem(noise=step) for step in steps
-    ]
+    problems = {
+        "repetitions": [make_problem(repetitions=count) for count in (1, 16, 256)],
+        "noise": [make_problem(noise=factor) for factor in (1.0, 0.25, 0.01)],
+    }[growth]
     shares, distances = zip(*[compute_prior_share(problem) for problem in problems], strict=True)
     assert shares[0] > 0.05
     assert shares[0] > shares[1] > shares[2]

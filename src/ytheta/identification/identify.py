@@ -230,7 +230,9 @@ def _identify_from_logs(
     report("choosing the model")
     if Family.ROOT in considered:  # all friction is chosen by the data
         smooth_speeds = choose_transition_speeds(
-            lambda speeds: make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem((Family.ROTOR, Family.ROOT), None),
+            lambda speeds: (
+                make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem((Family.ROTOR, Family.ROOT), None)
+            ),
             smooth_speeds,
         )
     fit_equations = make_equations(smooth_speeds)

@@ -23,7 +23,8 @@ from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.noise import estimate_correlation
 from ytheta.shapes import Float, PerJoint
 
-MULTIPLES = (10.0, 30.0, 100.0)  # of the lowest speed, which is a thousandth of the highest speed of the log
+# Of the lowest speed, which is a thousandth of the highest speed of the log: half a decade between neighbours.
+MULTIPLES = tuple(10.0 ** (0.5 * k) for k in range(1, 5))
 MIN_LOG_LIKELIHOOD_RATIO = 5.0
 
 MakeSmoothProblem = Callable[[Mapping[str, float]], EstimationProblem]  # transition speeds → equations
@@ -48,10 +49,22 @@ def choose_transition_speeds(make_problem: MakeSmoothProblem, lowest: Mapping[st
 
 
 def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:
-    """Return the multiple with the largest gain of every joint, or 1 if no gain is large enough."""
-    best = np.argmax(gains, axis=0)
-    enough = gains.max(axis=0) >= MIN_LOG_LIKELIHOOD_RATIO
-    return np.where(enough, np.array([1.0, *MULTIPLES])[best], 1.0)
+    """Return the multiple with the largest gain of every joint, or 1 if no gain is large enough.
+
+    Between the multiples that were tried, the gain is a parabola in their logarithm.
+    """
+    tried = np.log([1.0, *MULTIPLES])
+    chosen = np.ones(gains.shape[1])
+    for joint, gain in enumerate(gains.T):
+        best = int(np.argmax(gain))
+        if gain[best] < MIN_LOG_LIKELIHOOD_RATIO:
+            continue
+        exponent = tried[best]
+        if best < len(tried) - 1:
+            before, at, after = gain[best - 1 : best + 2]
+            exponent += 0.5 * (tried[best + 1] - tried[best]) * (after - before) / (2.0 * at - before - after)
+        chosen[joint] = np.exp(exponent)
+    return chosen
 
 
 def _compute_residual_squares(problem: EstimationProblem) -> PerJoint:

@@ -35,7 +35,11 @@ def test_exact_motion_gives_exact_parameters(form: str, arm: str) -> None:
     truth = make_case(arm).truth
     assert not make_case(arm).base.beta[: len(make_case(arm).base.X[0])].any()  # the description has no values
     for estimator in WITHOUT_GEOMETRY:
-        assert compute_error(estimate(arm, form, estimator), truth) < 1e-9, estimator
+        if estimator == "total-least-squares" and form != "differential":
+            with pytest.raises(InputError, match="needs the differential form"):
+                estimate(arm, form, estimator)
+        else:
+            assert compute_error(estimate(arm, form, estimator), truth) < 1e-9, estimator
 
 
 @pytest.mark.parametrize("arm", ARMS)

@@ -65,7 +65,10 @@ def test_friction_is_expanded() -> None:
     assert expand_friction(None) == FRICTION
     assert expand_friction(()) == ()
     assert expand_friction(("viscous", "asymmetric", "coulomb")) == ("viscous", "coulomb", "offset")
-    with pytest.raises(InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, offset, viscous"):
+    assert expand_friction(("root", "load", "root")) == ("root", "load")
+    with pytest.raises(
+        InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, load, offset, root, viscous"
+    ):
         expand_friction(("dry",))
 
 

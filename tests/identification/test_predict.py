@@ -30,10 +30,18 @@ def test_errors_equal_those_of_the_validation(identified: tuple[Identification, 
     robot = yt.load(tmp_path / "arm.model.toml")
     settings = PreparationSettings(cutoff=fit.origin.settings[0].cutoff)
     assert fit.validation is not None
-    errors = predict_torques(robot, log, settings).errors
+    prediction = predict_torques(robot, log, settings)
+    errors = prediction.errors
     assert errors is not None
-    assert errors.relative_percent == pytest.approx(fit.validation.relative_percent, rel=1e-9)
-    np.testing.assert_allclose(errors.per_joint_percent, fit.validation.per_joint_percent, rtol=1e-9)
+    assert prediction.measured is not None
+    cost = fit.consistency_cost  # the file contains the bodies, whose errors differ from those of the estimate
+    assert cost is not None
+    assert cost.validation_estimate_percent == pytest.approx(fit.validation.relative_percent, rel=1e-9)
+    assert errors.relative_percent == pytest.approx(cost.validation_bodies_percent, rel=1e-9)
+    np.testing.assert_allclose(errors.torque, fit.validation.torque, rtol=1e-9)
+    residual = prediction.measured - prediction.predicted
+    percent = 100.0 * np.sqrt((residual**2).sum(axis=0) / (prediction.measured**2).sum(axis=0))
+    np.testing.assert_allclose(errors.per_joint_percent, percent, rtol=1e-9)
     described = predict_torques(yt.load("lu-two-link"), log, settings).errors
     assert described is not None
     assert described.relative_percent > 2.0 * errors.relative_percent  # the twin

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 import ytheta
-from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.residuals import compute_errors
+from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import make_drive_directions

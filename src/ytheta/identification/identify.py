@@ -57,7 +57,6 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.model_table import summarize_selection
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
@@ -172,9 +171,7 @@ def identify(
             validation_logs,
             estimator=method,
             form=form,
-            selection=_follow_earlier_model(
-                Selection(kinds, rotor_inertia, names, unknown_geometry), settings_of_prior
-            ),
+            selection=Selection(kinds, rotor_inertia, names, unknown_geometry),
             prior=settings_of_prior,
             bounds=bounds or BodyBounds(),
             window=window,
@@ -183,18 +180,6 @@ def identify(
             threads=threads,
             report=report,
         )
-
-
-def _follow_earlier_model(selection: Selection, prior: PriorSettings) -> Selection:
-    """Return the selection with the friction and the rotor inertias of an earlier model, unless they are given."""
-    if prior.earlier is None or selection.parameters:
-        return selection
-    earlier = summarize_selection(prior.earlier.base.selected)
-    return replace(
-        selection,
-        friction=tuple(earlier["friction"]) if selection.friction is None else selection.friction,
-        rotor_inertia=earlier["rotor_inertia"] if selection.rotor_inertia is None else selection.rotor_inertia,
-    )
 
 
 def _identify_from_logs(
@@ -223,6 +208,8 @@ def _identify_from_logs(
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
+    if prior.earlier is not None and not selection.parameters:
+        selection = selection.adopt(prior.earlier.base)
     fit_equations = FitEquations(
         robot,
         selection,
@@ -230,34 +217,35 @@ def _identify_from_logs(
         window,
         min_speed,
         threads,
-        selection.list_considered(robot, form) if uses_evidence and prior.earlier is None else (),
+        selection.list_considered(robot, form) if uses_evidence else (),
         cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations)),
         cache_sources(tuple(LogSource(each, directions) for each in validation_preparations)),
     )
     _check_equations(fit_equations)
     report("choosing the model")
+    thinned = fit_equations.thin()
     choice, load = choose_model(
-        fit_equations.make_problem,
-        fit_equations.make_validation_problem if validation_preparations else None,
+        thinned.make_problem,
+        thinned.make_validation_problem if validation_preparations else None,
         considered=fit_equations.considered,
         forced=selection.forced,
         prior=prior,
     )
+    del thinned  # frees its motion
     problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
-        estimator = replace(estimator, inflation=choice.inflation)
+        estimator = replace(estimator, correlation=choice.correlation)
     estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report("computing the errors")
     speeds = find_highest_speeds(robot, fit_logs)
-    model = problem.base.with_robot(
-        bound_friction(
-            with_smooth_friction(problem.base.robot, fit_logs), problem.base.independent, estimate.beta, speeds
-        )
+    bounded = problem.base.with_robot(
+        bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
     )
-    judge = _Judge(model, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    judge = _Judge(bounded, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    model = bounded.with_robot(with_smooth_friction(bounded.robot, fit_logs))
     validation = (
         judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     )

@@ -42,7 +42,7 @@ def test_blocks_have_the_normal_equations_of_their_own_equations(form: str, coun
         np.testing.assert_allclose(equations.matrix(weights), matrix, rtol=1e-10, atol=1e-10 * scale)
         np.testing.assert_allclose(equations.right_side(weights), right_side, rtol=1e-10, atol=1e-10 * scale)
         np.testing.assert_array_equal(equations.counts, equation_count)
-    whole, total = problem.normal_equations(), sum(block.matrix(weights) for block in blocks)
+    whole, total = problem.normal_equations(), np.sum([block.matrix(weights) for block in blocks], axis=0)
     np.testing.assert_allclose(total, whole.matrix(weights), rtol=1e-10, atol=1e-10 * abs(total).max())
     np.testing.assert_array_equal(sum(block.counts for block in blocks), whole.counts)
     assert problem.block_normal_equations(count) is blocks

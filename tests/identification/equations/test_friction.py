@@ -37,16 +37,18 @@ def test_a_robot_with_loops_has_no_constant_ratios() -> None:
     assert make_drive_directions(load("five-bar")) is None
 
 
-def test_logs_of_other_speeds_share_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("friction", [("viscous", "coulomb", "offset"), ("viscous", "coulomb", "root", "load")])
+def test_logs_of_other_speeds_share_graphs(monkeypatch: pytest.MonkeyPatch, friction: tuple[str, ...]) -> None:
     """The speed of smooth friction comes from the log, but no kernel of the fit contains it."""
     arm = known_arm()
     robot = arm.robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=0.0))
     log = arm.log()
     slow = Log(log.joints, 1.5 * log.t, log.q, log.tau)
-    first = identify(robot, log)
+    robot = replace(robot, name=f"{robot.name} with {' '.join(friction)}")  # its graphs are not known yet
+    first = identify(robot, log, estimator="weighted", friction=friction)
     monkeypatch.setattr(graph_inputs, "trace", None)  # a second trace raises a TypeError
-    second = identify(robot, slow)
+    second = identify(robot, slow, estimator="weighted", friction=friction)
     speeds = [[drive.coulomb_speed for _, drive in fit.base.robot.drives] for fit in (first, second)]
     np.testing.assert_allclose(speeds[0], 1.5 * np.array(speeds[1]), rtol=0.1)
     with pytest.raises(TypeError):
-        identify(replace(robot, name="other"), log)
+        identify(replace(robot, name="other"), log, estimator="weighted", friction=friction)

@@ -10,6 +10,7 @@ from ytheta.identification.estimators.registry import DEFAULT, ESTIMATORS, get_e
 
 def test_estimators_are_found_by_name() -> None:
     assert list(ESTIMATORS) == [
+        "evidence",
         "least-squares",
         "weighted",
         "sequential",
@@ -20,8 +21,10 @@ def test_estimators_are_found_by_name() -> None:
         "total-least-squares",
     ]
     assert [get_estimator(name).name for name in ESTIMATORS] == list(ESTIMATORS)
-    assert get_estimator("auto") is get_estimator(DEFAULT) is get_estimator("weighted")
+    assert get_estimator("auto") is get_estimator(DEFAULT) is get_estimator("evidence")
     with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):
         get_estimator("hubr")
-    with pytest.raises(UnknownNameError, match="choose from: auto, huber, instrumental-variables, least-squares"):
+    with pytest.raises(
+        UnknownNameError, match="choose from: auto, evidence, huber, instrumental-variables, least-squares"
+    ):
         get_estimator("zzz")

@@ -31,6 +31,7 @@ def test_wrong_arrays_are_refused() -> None:
             update_root(root, equations, noise, ones)
     frozen = np.eye(3)
     frozen.flags.writeable = False
-    for root in (frozen, np.eye(6)[::2, ::2], np.eye(3, dtype=np.float32)):
+    unsuitable: tuple[np.ndarray, ...] = (frozen, np.eye(6)[::2, ::2], np.eye(3, dtype=np.float32))
+    for array in unsuitable:
         with pytest.raises(InputError, match="updated in place"):
-            update_root(root, A, ones, ones)
+            update_root(array, A, ones, ones)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ SAMPLES = (0, 1, 7, 8, 9, 319, 320, 321, 1000)
 
 def make_groups() -> RowGroups:
     ends = np.cumsum((2, *COUNTS)).tolist()  # the first two rows of the matrix belong to no group
-    return RowGroups(tuple(slice(a, b) for a, b in zip(ends, ends[1:], strict=False)))
+    return RowGroups(tuple(slice(a, b) for a, b in pairwise(ends)))
 
 
 def draw(samples: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

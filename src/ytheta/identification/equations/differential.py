@@ -1,7 +1,7 @@
 """Differential form: tau = Y(q, qd, qdd) beta, one equation per joint and kept sample; [ha1989] (24), (25).
 
-The kernel computes Y, except for friction that changes its sign with the low-passed direction of a drive: the entries of
-Coulomb friction are overwritten (``friction``), and the columns of friction laws are added (``friction_laws``).
+The kernel computes Y, except for friction that changes its sign with the low-passed direction of a drive: the entries
+of Coulomb friction are overwritten (``friction``), and the columns of friction laws are added (``friction_laws``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from ytheta.identification.equations.friction_laws import (
     without_law_columns,
 )
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.native import Block
 from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint, SamplesByJointByBase
 
 
@@ -89,7 +88,8 @@ class Differential:
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
             if directions is not None:
                 self.friction.write(block.values, directions, block.first)
-            yield block.first, block.values if laws is None else self._insert(block, laws)
+            block_range = slice(block.first, block.first + block.values.shape[1])
+            yield block.first, block.values if laws is None else self._insert(block.values, laws[:, block_range])
 
     def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
         """Return Y beta."""
@@ -98,7 +98,7 @@ class Differential:
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
         return tau
 
-    def insert_zero_columns(self, Y: Float[np.ndarray, "samples joints columns"]) -> SamplesByJointByBase:
+    def insert_zero_columns(self, Y: Float[np.ndarray, "samples joints kernel_base"]) -> SamplesByJointByBase:
         """Return Y of the kernel with zeros in the columns of friction laws: Y at rest, where friction is zero."""
         if self.laws is None:
             return Y
@@ -141,12 +141,13 @@ class Differential:
         places[np.argsort(self._indices[0], kind="stable")] = np.arange(len(places))
         return places
 
-    def _insert(self, block: Block, laws: Float[np.ndarray, "entries samples"]) -> NonzerosBySample:
-        """Return a block of the kernel with the entries of the friction laws."""
-        count = len(block.values)
-        values = np.empty((len(self._places), block.values.shape[1]))
-        values[self._places[:count]] = block.values
-        values[self._places[count:]] = laws[:, block.first : block.first + block.values.shape[1]]
+    def _insert(
+        self, block: Float[np.ndarray, "kernel_nonzeros samples"], laws: Float[np.ndarray, "entries samples"]
+    ) -> NonzerosBySample:
+        """Return a block of the kernel with the entries of the friction laws at the same samples."""
+        values = np.empty((len(self._places), block.shape[1]))
+        values[self._places[: len(block)]] = block
+        values[self._places[len(block) :]] = laws
         return values
 
     @cached_property

@@ -141,7 +141,7 @@ def without_law_columns(base: BaseParameters, columns: LawColumns) -> BaseParame
 
 
 def is_rigid(name: str) -> bool:
-    """Whether a standard parameter belongs to a link, a rotor or a declared force: to the torque that drives transmit."""
+    """Whether a standard parameter belongs to a link, rotor or declared force: to the torque that drives transmit."""
     symbol = name.rpartition(".")[2]
     return symbol == "Ia" or symbol not in ALL_JOINT_PARAMETERS
 

@@ -16,9 +16,9 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
-    from ytheta.identification.equations.cumulative import Cumulative
-    from ytheta.identification.equations.integral import Integral
-    from ytheta.identification.equations.momentum import Momentum
+    from ytheta.identification.equations.windowed.cumulative import Cumulative
+    from ytheta.identification.equations.windowed.integral import Integral
+    from ytheta.identification.equations.windowed.momentum import Momentum
 
 # The setting of each form.
 OPTIONS = {"differential": "min_speed", "integral": "window", "cumulative": "window", "momentum": "corner"}
@@ -43,9 +43,9 @@ def create_form(
     if name == "differential":
         return Differential(base, min_speed)
     # Imported here, since most identifications use the differential form.
-    from ytheta.identification.equations.cumulative import Cumulative
-    from ytheta.identification.equations.integral import Integral
-    from ytheta.identification.equations.momentum import Momentum
+    from ytheta.identification.equations.windowed.cumulative import Cumulative
+    from ytheta.identification.equations.windowed.integral import Integral
+    from ytheta.identification.equations.windowed.momentum import Momentum
 
     if name == "momentum":
         return Momentum(base, corner)

@@ -12,11 +12,11 @@ Differs from  them in: the joints of a sample are processed one after the other;
               always stays symmetric and positive definite; forgetting pauses while P exceeds ``largest_spread``, as
               during a long rest
 
-``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step, in machine code. ``Recursive``
-computes the same estimate for a whole log in information form: it adds the normal equations of blocks and reduces the
-weight of older blocks. If ``initial_spread`` is infinite, the initial values are kept only along directions that the
-data do not identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns is the
-covariance, because it is computed with the squared weights of the equations.
+``RecursiveLeastSquares`` is for on-line use. A step needs about 6 · joints · base² operations, in machine code.
+``Recursive`` computes the same estimate for a whole log in information form: it adds the normal equations of blocks and
+reduces the weight of older blocks. If ``initial_spread`` is infinite, the initial values are kept only along directions
+that the data do not identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns
+is the covariance, because it is computed with the squared weights of the equations.
 """
 
 from __future__ import annotations
@@ -120,6 +120,8 @@ class RecursiveLeastSquares:
                 f"the covariance has shape {covariance.shape}, but there are {len(values)} parameters; give the "
                 "covariance of the same base parameters"
             )
+        if not np.isfinite(covariance).all():
+            raise InputError("the covariance is not finite; give the covariance of identified parameters, or none")
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         units = np.where(deviations > 0.0, deviations, 1.0) if columns is None else 1.0 / columns
         return State(values, units, _compute_root(covariance / units[:, None] / units), noise)
@@ -139,8 +141,6 @@ class RecursiveLeastSquares:
 
 def _compute_root(covariance: BaseByBase) -> BaseByBase:
     """Return S with S Sᵀ equal to a covariance, which may be singular."""
-    if not np.isfinite(covariance).all():
-        raise InputError("the covariance is not finite; give the covariance of identified parameters, or none")
     if not np.allclose(covariance, covariance.T, rtol=0.0, atol=MAX_ASYMMETRY * abs(covariance).max(initial=0.0)):
         raise InputError("the covariance is not symmetric; give the covariance of the base parameters")
     values, vectors = np.linalg.eigh(covariance)

@@ -93,9 +93,9 @@ def check_same_parts(robot: Robot, other: Robot) -> None:
 
 
 def _describe_joints(robot: Robot) -> dict[str, tuple[object, ...]]:
-    """Return kind, links and rounded geometry of every joint; rounding ignores digits that files cut off."""
+    """Return kind, link and rounded geometry of every movable joint; rounding ignores digits that files cut off."""
     description: dict[str, tuple[object, ...]] = {}
-    for joint in robot.numeric.merged.joints:
+    for joint in robot.numeric.merged.movable:
         geometry = np.concatenate([joint.placement.matrix.ravel(), joint.seat.matrix.ravel(), np.array(joint.axis)])
         description[joint.name] = (joint.kind, joint.child, *np.round(geometry, 3).tolist())
     return description

@@ -34,7 +34,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
-from ytheta.identification.equations.windows import Stencil, Terms, Windows
+from ytheta.identification.equations.windowed.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 DEFAULT_CORNER = 6.0  # Hz

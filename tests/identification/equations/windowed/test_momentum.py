@@ -10,10 +10,10 @@ from scipy.integrate import quad_vec
 
 from tests.support.form_cases import RATE, negated_momentum_regressor, planar_arm, stacked_rows, weighted_equations
 from ytheta.errors import InputError
-from ytheta.identification.equations import windows
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.momentum import Momentum
 from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.identification.equations.windowed import windows
+from ytheta.identification.equations.windowed.momentum import Momentum
 
 
 def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from scipy.integrate import quad_vec
 
 from tests.support.form_cases import RATE, negated_momentum_regressor, planar_arm, stacked_rows, weighted_equations
 from ytheta.errors import InputError
-from ytheta.identification.equations import windows
-from ytheta.identification.equations.integral import END_REACH, Integral, compute_quadrature_weights
+from ytheta.identification.equations.windowed import windows
+from ytheta.identification.equations.windowed.integral import END_REACH, Integral, compute_quadrature_weights
 
 
 def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:

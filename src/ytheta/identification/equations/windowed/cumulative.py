@@ -22,8 +22,8 @@ import numpy as np
 
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
-from ytheta.identification.equations.integral import Integral
-from ytheta.identification.equations.windows import Terms
+from ytheta.identification.equations.windowed.integral import Integral
+from ytheta.identification.equations.windowed.windows import Terms
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 

@@ -8,9 +8,9 @@ import pytest
 import ytheta
 from tests.support.form_cases import Fourier
 from ytheta.errors import InputError
-from ytheta.identification.equations.cumulative import Cumulative
-from ytheta.identification.equations.integral import END_REACH
 from ytheta.identification.equations.registry import create_form
+from ytheta.identification.equations.windowed.cumulative import Cumulative
+from ytheta.identification.equations.windowed.integral import END_REACH
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import compile_graph
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC

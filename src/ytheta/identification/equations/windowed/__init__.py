@@ -1,0 +1,1 @@
+"""Equation forms without accelerations: equations over windows of time."""

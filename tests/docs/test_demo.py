@@ -17,7 +17,7 @@ import ytheta as yt
 from tests.support.command import ytheta
 from tests.support.paths import ROOT
 
-LOGS = ("identify", "ur10", "ur10.fit.parquet", "--validate", "ur10.validate.parquet", "--rotor-inertia")
+LOGS = ("identify", "ur10", "ur10.fit.parquet", "--validate", "ur10.validate.parquet")
 
 
 @pytest.fixture(scope="module")

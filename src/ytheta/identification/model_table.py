@@ -94,9 +94,9 @@ def summarize_prior(fit: Identification) -> dict[str, Any] | None:
     names = [hyper.name for hyper in posterior.prior.hyper]
     scales = dict(zip(names, np.exp(posterior.hyper).tolist(), strict=True))
     deviation = scales.get(DESCRIPTION.name)
-    links = posterior.scales[posterior.prior.belongs_to((Family.LINK,))]
-    if deviation is None and len(links) and fit.uses_prior:
-        deviation = float(links[0])  # the same for all links, since it was given
+    given = posterior.prior.belongs_to((Family.LINK,)) & ~posterior.prior.design.any(axis=1)
+    if deviation is None and given.any() and fit.uses_prior:
+        deviation = float(posterior.scales[given][0])  # the same for all links, since it was given
     return {
         "center": fit.origin.prior.value,
         "source": fit.origin.prior_source,

@@ -16,9 +16,12 @@ import pytest
 import ytheta
 from tests.support.browser import EVIL, LOADS, Page, open_page
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE
 from ytheta.identification.result import Identification
+from ytheta.report.identification.explanations import list_alternatives, list_explanations
 from ytheta.report.identification.page import identification_html, write_identification_report
 from ytheta.report.identification.summary import summarize_identification
+from ytheta.report.identification.tables import list_standard_rows
 from ytheta.report.numbers import (
     format_percent,
 )
@@ -57,6 +60,22 @@ def test_sentences_of_the_page(identification: Identification, page: Page) -> No
         assert format_percent(errors.relative_percent) in page.text
     assert f"ytheta {ytheta.__version__}" in page.text
     assert "validated on other.csv" in page.text
+
+
+def test_choice_and_bodies_are_on_the_page(identification: Identification, page: Page) -> None:
+    for text in list_explanations(identification):
+        assert text[1:] in page.text
+    for name, *_ in list_alternatives(identification):
+        assert name in page.text
+    assert identification.standard is not None
+    rows = list(list_standard_rows(identification))
+    assert [row["name"] for row in rows] == list(identification.standard.names)
+    theta = dict(zip(identification.robot.parameter_names, identification.theta.tolist(), strict=True))
+    for row in rows:
+        assert row["cells"][2][1] == theta[row["name"]]
+        assert row["cells"][2][0] in page.text
+    without = Page(identification_html(replace(identification, choice=NO_CHOICE)))
+    assert "chosen by the data (log" not in without.text.lower()
 
 
 def test_embedded_json(identification: Identification, page: Page) -> None:

@@ -14,6 +14,8 @@ def test_a_model_is_shown(tmp_path: Path) -> None:
     model = yt.read_model(fit.save(tmp_path / "arm.model.toml"))
     text = str(model)
     assert text.startswith(f"lu-two-link: {len(fit.names)} base parameters")
+    assert "determined by" in text
+    assert text.count(" prior") + text.count(" data") + text.count(" shared") >= len(fit.names)
     for name in fit.names:
         assert name in text
     assert fit.verdict.sentence in " ".join(text.split())

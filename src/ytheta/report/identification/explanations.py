@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.identification.estimators.evidence.model_choice import MIN_LOG_BAYES_FACTOR
+from ytheta.identification.estimators.evidence.model_choice import MIN_LOG_BAYES_FACTORS
 from ytheta.identification.model_table import summarize_prior
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
@@ -28,10 +28,10 @@ def explain_choice(identification: Identification) -> str:
     for family, alternative in zip(choice.considered, choice.alternatives, strict=True):
         is_kept = family in choice.kept
         factor = -alternative.log_bayes_factor if is_kept else alternative.log_bayes_factor
-        parts.append(f"{family.value} {'yes' if is_kept else 'no'} ({format_log_bayes_factor(factor)})")
-    if not parts:
-        return ""
-    return f"chosen by the data (log Bayes factor for it, yes above {MIN_LOG_BAYES_FACTOR:g}): {', '.join(parts)}"
+        needed = format_log_bayes_factor(MIN_LOG_BAYES_FACTORS[family])
+        comparison = f"{format_log_bayes_factor(factor)} {'>' if is_kept else '<'} {needed}"
+        parts.append(f"{family.value} {'yes' if is_kept else 'no'} ({comparison})")
+    return f"chosen by the data (log Bayes factor for it): {', '.join(parts)}" if parts else ""
 
 
 def list_alternatives(identification: Identification) -> Iterator[tuple[str, float, float, float | None]]:
@@ -45,8 +45,8 @@ def list_alternatives(identification: Identification) -> Iterator[tuple[str, flo
 
 
 def format_log_bayes_factor(value: float) -> str:
-    """Return a log Bayes factor with one digit after the point, and none if it is large or exactly zero."""
-    text = f"{value:.0f}" if value == 0.0 or abs(value) >= 10.0 else f"{value:.1f}"
+    """Return a log Bayes factor with one digit after the point, and none if it is large or a whole number."""
+    text = f"{value:.0f}" if value == round(value) or abs(value) >= 10.0 else f"{value:.1f}"
     return text.replace("-", "−")
 
 

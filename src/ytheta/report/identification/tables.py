@@ -123,7 +123,7 @@ def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any
             "cells": [
                 (format_number(before), before),
                 (format_number(prior_std, 2), prior_std),
-                (format_number(row["value"], 4), row["value"]),
+                (format_with_std(row["value"], row["std"]), row["value"]),
                 (format_number(row["std"], 2), row["std"]),
             ],
             "mark": row["mark"],

@@ -23,6 +23,9 @@ def print_model(console: Console, model: Model) -> None:
         Column("± std", safe_texts(format_plain(std, 2) for _, std in rows)),
         Column("seen", safe_texts(str(row.get("seen", "")) for row in model.table["parameters"]), align_left=True),
     ]
+    marks = [str(row.get("mark", "")) for row in model.table["parameters"]]
+    if any(marks):
+        columns.append(Column("determined by", safe_texts(marks), short_heading="by", drop_priority=1, align_left=True))
     console.print(safe_text(f"{model.robot.name}: {len(model.names)} {model.noun}"))
     print_table(console, fit_table(columns, console.width))
     if "reason" in model.table:

@@ -45,7 +45,8 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
 def measure_rows() -> list[Row]:
-    return [*_measure_fits("one thread", 1), *_measure_fits("all cores", None), *_measure_hour()]
+    one, all_cores = _measure_fits("one thread", 1), _measure_fits("all cores", None)
+    return [*one, *all_cores, *_compare_threads(), *_measure_steps(), *_measure_hour()]
 
 
 def _measure_fits(label: str, threads: int | None) -> list[Row]:
@@ -61,6 +62,23 @@ def _measure_fits(label: str, threads: int | None) -> list[Row]:
         )
         for count in SAMPLES
     ]
+
+
+def _compare_threads() -> list[Row]:
+    """Measure the fit with all cores against the fit with one thread, alternately in one process."""
+    seconds = _run_job("threads", *SAMPLES, 4 * RUNS)
+    name = "UR10 with friction, regressor and least squares, all cores"
+    return [
+        Row(f"{name}, {count} samples", seconds[f"all {count}"], seconds[f"one {count}"], "ytheta with one thread")
+        for count in SAMPLES
+    ]
+
+
+def _measure_steps() -> list[Row]:
+    """Measure a step of recursive least squares."""
+    seconds = _run_job("steps", 36, 6, settings=ONE_THREAD)
+    name = "recursive least squares, one step, 36 parameters, 6 joints"
+    return [Row(name, seconds["ytheta"], seconds["covariance form"], "covariance form with NumPy")]
 
 
 def _measure_hour() -> list[Row]:
@@ -111,6 +129,53 @@ def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
         seconds[f"ytheta {samples}"] = measure_best(fit_ytheta, runs=runs, clock=clock) / samples
         seconds[f"script {samples}"] = measure_best(fit_script, runs=min(runs, 3), clock=clock) / samples
     return seconds
+
+
+def threads(few: int, many: int, runs: int) -> dict[str, float]:
+    """Return the seconds per sample of a fit with one thread and with all cores; the runs alternate."""
+    from ytheta.identification.estimators.least_squares import LeastSquares
+
+    form = Differential(_make_base())
+    assert form.kernel is not None
+    seconds: dict[str, float] = {}
+    for samples in (few, many):
+        source = ArraySource(_draw_motion(form.base.robot, samples), RATE)
+        for _ in range(runs):
+            for name, count in (("one", 1), ("all", None)):
+                start = time.perf_counter()
+                LeastSquares().fit(EstimationProblem(form, (source,), threads=count))
+                elapsed = (time.perf_counter() - start) / samples
+                seconds[f"{name} {samples}"] = min(elapsed, seconds.get(f"{name} {samples}", np.inf))
+    return seconds
+
+
+def steps(parameters: int, joints: int) -> dict[str, float]:
+    """Return the seconds per step of ytheta and of the usual covariance form, whose estimates must agree."""
+    from ytheta.identification.estimators.recursive import RecursiveLeastSquares
+
+    rng, count = np.random.default_rng(0), 2000
+    Y, true = rng.normal(size=(count, joints, parameters)), rng.normal(size=parameters)
+    tau = Y @ true + rng.normal(0.0, 0.1, (count, joints))
+    estimator = RecursiveLeastSquares()
+
+    def run_ytheta() -> np.ndarray:
+        state = estimator.init(np.zeros(parameters))
+        for k in range(count):
+            _, state = estimator.step(state, Y[k], tau[k])
+        return state.beta
+
+    def run_covariance_form() -> np.ndarray:
+        beta, P = np.zeros(parameters), estimator.initial_spread * np.eye(parameters)
+        for k in range(count):
+            gain = np.linalg.solve(np.eye(joints) + Y[k] @ P @ Y[k].T, Y[k] @ P).T
+            beta = beta + gain @ (tau[k] - Y[k] @ beta)
+            P = P - gain @ Y[k] @ P
+        return beta
+
+    difference = abs(run_ytheta() - run_covariance_form()).max()
+    assert difference < MAX_DIFFERENCE, f"the estimates differ by {difference:.1e}"
+    runs = {"ytheta": run_ytheta, "covariance form": run_covariance_form}
+    return {name: measure_best(run, clock=time.process_time) / count for name, run in runs.items()}
 
 
 def record(path: str, samples: int) -> dict[str, float]:
@@ -223,6 +288,8 @@ def _draw_motion(robot: Robot, samples: int) -> MotionSamples:
 
 JOBS: dict[str, Any] = {
     "fit": lambda few, many, runs, threads: fit(int(few), int(many), int(runs), int(threads)),
+    "threads": lambda few, many, runs: threads(int(few), int(many), int(runs)),
+    "steps": lambda parameters, joints: steps(int(parameters), int(joints)),
     "record": lambda path, samples: record(path, int(samples)),
     "file": file,
 }

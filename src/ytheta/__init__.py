@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identifiability.registry import model_parameters as model_parameters
     from ytheta.identifiability.regrouping import Regrouping as Regrouping
+    from ytheta.identification.bodies.bounds import BodyBounds as BodyBounds
     from ytheta.identification.estimators.recursive import RecursiveLeastSquares as RecursiveLeastSquares
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
@@ -88,6 +89,7 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
+    "BodyBounds": "ytheta.identification.bodies.bounds",
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",

@@ -23,6 +23,7 @@ from ytheta.identification.estimators.registry import ESTIMATORS
 
 # The order of the estimators in the help.
 ORDER = (
+    "evidence",
     "weighted",
     "least-squares",
     "sequential",
@@ -56,15 +57,53 @@ def test_json(folder: Path) -> None:
     assert {row["independent"] for row in answer["parameters"]} <= set(answer["standard_parameters"])
 
 
+def test_what_the_data_chose_in_json(folder: Path) -> None:
+    answer = read_json(folder, "identify", "lu-two-link", "a.npz", "--validate", "b.csv")
+    choice = answer["choice"]
+    assert choice["considered"] == ["rotor inertia", "root friction", "load friction"]
+    assert choice["kept"] == []  # the arm of the logs has neither rotors nor such friction
+    assert [each["change"] for each in choice["alternatives"]] == [f"with {name}" for name in choice["considered"]]
+    for each in choice["alternatives"]:
+        assert each["log_bayes_factor"] < 5.0
+        assert 0.0 < each["fit_percent"] < each["validation_percent"] * 2.0
+    assert (answer["prior"]["center"], answer["prior"]["source"]) == ("description", "")
+    assert answer["prior"]["relative_deviation"] == answer["prior"]["scales"]["description"] > 0.0
+    assert {"link link1", "link link2"} <= set(answer["prior"]["scales"])
+    consistency = answer["consistency"]
+    assert (answer["consistent"], consistency["lacking_links"]) == (True, [])
+    assert consistency["estimate_percent"] <= consistency["bodies_percent"]
+    assert consistency["validation_estimate_percent"] == pytest.approx(answer["validation"]["relative_error_percent"])
+    rows = {row["name"]: row for row in answer["parameters"]}
+    assert rows["joint1.fv"]["mark"] == "data"
+    assert all(row["mark"] in ("data", "shared", "prior") for row in rows.values())
+    standard = {row["name"]: row for row in answer["standard"]}
+    assert standard["link1.m"]["mark"] == "prior"  # no torque depends on it alone
+    assert standard["joint1.fv"]["std"] < 0.01 * standard["joint1.fv"]["prior_std"]
+    assert set(standard) == set(answer["standard_parameters"])
+    plain = read_json(folder, "identify", "lu-two-link", "a.npz", "--estimator", "weighted")
+    assert (plain["prior"], plain["choice"]) == (None, {"considered": [], "kept": [], "alternatives": []})
+    assert {row["mark"] for row in plain["parameters"]} == {None}
+    assert plain["consistent"] is True
+
+
 def test_the_table(folder: Path) -> None:
     result = ytheta("identify", "lu-two-link", "a.npz", "--validate", "b.csv", cwd=folder)
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("lu-two-link: 2 joints, 12 base parameters; estimator weighted, differential form")
+    assert lines[0].startswith("lu-two-link: 2 joints, 12 base parameters; estimator evidence, differential form")
     assert lines[1].startswith("fitted to     a.npz: ")
     assert lines[2].startswith("validated on  b.csv: ")
     assert any(line.split()[:1] == ["joint2.fv"] and "yes" in line for line in lines)
     assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
+    assert any(line.split()[:3] == ["base", "parameter", "value"] and "determined by" in line for line in lines)
+    assert any(line.startswith(" with root friction ") for line in lines)
+    assert any(line.startswith("chosen by the data (log Bayes factor for it, yes above 5): rotor") for line in lines)
+    assert any(line.startswith("prior: the description, expected to be off by ") for line in lines)
+    assert any(line.startswith("bodies: physically consistent; ") for line in lines)
+    plain = ytheta("identify", "lu-two-link", "a.npz", "--estimator", "weighted", cwd=folder).stdout
+    assert "bodies: physically consistent; " in plain
+    for words in ("determined by", "log Bayes factor", "prior: "):
+        assert words not in plain
     assert lines[-1].startswith("Good: the torque error is ")
     narrow = ytheta("identify", "lu-two-link", "a.npz", cwd=folder, columns=60).stdout
     assert "combined with" in result.stdout
@@ -130,6 +169,70 @@ def test_options(folder: Path) -> None:
     assert (answer["form"], answer["base_count"]) == ("momentum", 13)
 
 
+def test_choices_that_are_forced(folder: Path) -> None:
+    forced = read_json(folder, "identify", "lu-two-link", "a.npz", "--rotor-inertia", "--friction", "viscous,root")
+    assert (forced["friction"], forced["rotor_inertia"]) == (["viscous", "root"], True)
+    assert forced["choice"]["considered"] == []
+    without = read_json(folder, "identify", "lu-two-link", "a.npz", "--no-rotor-inertia")
+    assert without["choice"]["considered"] == ["root friction", "load friction"]
+    weak, strong = (
+        read_json(folder, "identify", "lu-two-link", "a.npz", "--prior-strength", strength)
+        for strength in ("2", "1000")
+    )
+    assert (weak["prior"]["relative_deviation"], strong["prior"]["relative_deviation"]) == pytest.approx((0.5, 0.001))
+    deviations = [{row["name"]: row["prior_std"] for row in each["standard"]} for each in (weak, strong)]
+    assert deviations[0]["link2.m"] == pytest.approx(500.0 * deviations[1]["link2.m"])
+    flat = read_json(folder, "identify", "lu-two-link", "a.npz", "--prior", "none")
+    assert (flat["prior"]["center"], flat["prior"]["relative_deviation"]) == ("none", None)
+    assert {row["mark"] for row in flat["parameters"]} == {None}
+
+
+def test_bodies_obey_their_bounds(folder: Path) -> None:
+    def read_masses(*options: str) -> dict[str, float]:
+        rows = read_json(folder, "identify", "lu-two-link", "a.npz", *options)["standard"]
+        return {row["name"]: row["value"] for row in rows}
+
+    free = read_masses()
+    assert not 3.0 <= free["link1.m"] <= 3.5  # the twin: the bounds are not met without them
+    heavy = read_masses("--mass", "link1=3:3.5", "--mass", "link2=:2.5")
+    assert 3.0 - 1e-6 <= heavy["link1.m"] <= 3.5 + 1e-6
+    assert heavy["link2.m"] <= 2.5 + 1e-6
+    total = read_masses("--total-mass", "7:8")
+    links = ("link1.m", "link2.m", "load.m")
+    assert 7.0 - 1e-6 <= sum(total[name] for name in links) <= 8.0 + 1e-6
+    assert sum(free[name] for name in links) < 6.0
+    moved = read_masses("--center", "load=0.2:0.3,-1:1,:")
+    assert 0.2 - 1e-6 <= moved["load.mx"] / moved["load.m"] <= 0.3 + 1e-6
+
+
+def test_a_load_is_added(folder: Path) -> None:
+    answer = read_json(folder, "identify", "lu-two-link", "a.npz", "--add-load", "link1")
+    assert {"link1_load.m", "link1.m"} <= set(answer["standard_parameters"])
+    assert answer["base_count"] == 12  # the load of a link cannot be told from the link
+
+
+def test_an_earlier_model_is_a_prior(folder: Path, tmp_path: Path) -> None:
+    """The second identification knows more than the first; a wrong prior file is refused and never overwritten."""
+    model = tmp_path / "first.toml"
+    first = read_json(folder, "identify", "lu-two-link", "a.npz", "--rotor-inertia", "-o", str(model))
+    second = read_json(folder, "identify", "lu-two-link", "b.csv", "--prior", str(model))
+    alone = read_json(folder, "identify", "lu-two-link", "b.csv", "--rotor-inertia")
+    assert (second["prior"]["center"], second["prior"]["source"]) == ("earlier model", str(model))
+    assert (second["rotor_inertia"], second["base_count"]) == (True, first["base_count"])  # as in the earlier model
+    std = [{row["name"]: row["std"] for row in each["parameters"]} for each in (second, alone)]
+    assert all(std[0][name] < std[1][name] for name in std[0] if name.endswith((".fv", ".fc", ".mx*")))
+    printed = ytheta("identify", "lu-two-link", "b.csv", "--prior", str(model), cwd=folder).stdout
+    assert "prior: the earlier model first.toml; the data multiply its standard deviations by " in printed
+    text = model.read_text()
+    same = refused("identify", "lu-two-link", "b.csv", "--prior", str(model), "-o", str(model), cwd=folder)
+    assert "first.toml" in same
+    assert model.read_text() == text
+    other = refused("identify", "lu-two-link", "a.npz", "--prior", "panda", cwd=folder)
+    assert "the prior belongs to another robot: only 'lu-two-link' has joint1, joint2" in other
+    strong = refused("identify", "lu-two-link", "a.npz", "--prior", str(model), "--prior-strength", "3", cwd=folder)
+    assert "has a covariance of its own" in strong
+
+
 def test_forgetting_factor(folder: Path) -> None:
     plain, fading = (
         read_json(folder, "identify", "lu-two-link", "a.npz", "--estimator", "recursive", *options)["parameters"]
@@ -157,7 +260,7 @@ def test_the_help_names_the_choices_of_the_library() -> None:
     text = re.sub(r"(?<=\w)- (?=\w)", "-", text)  # a line may end after the hyphen of a name
     assert f"{', '.join(['auto', *ORDER[:-1]])} or {ORDER[-1]}." in text
     assert set(ORDER) == set(ESTIMATORS)
-    assert f"by default {','.join(FRICTION)}." in text
+    assert f"by default {','.join(FRICTION)}, and root and load if the data speak for them." in text
     assert all(name in text for name in FORMS)
     assert "weigthed" not in text  # the twin
 
@@ -264,6 +367,20 @@ BAD_CHOICES = {
     "no parameters": (("a.npz", "--parameters", ""), "parameters is empty"),
     "parameters and friction": (("a.npz", "--parameters", "link*", "--friction", "viscous"), "remove friction"),
     "parameters and rotors": (("a.npz", "--parameters", "link*", "--rotor-inertia"), "remove rotor_inertia"),
+    "prior": (("a.npz", "--prior", "none.toml"), "none.toml"),
+    "prior without estimator": (("a.npz", "--prior", "none", "--estimator", "huber"), '"huber" has no prior'),
+    "strength without estimator": (("a.npz", "--prior-strength", "5", "--estimator", "lin"), '"lin" has no prior'),
+    "strength": (("a.npz", "--prior-strength", "0"), "prior_strength is 0; give a positive number"),
+    "strength without prior": (("a.npz", "--prior-strength", "5", "--prior", "none"), "prior_strength needs a prior"),
+    "load": (("a.npz", "--add-load", "link9"), "has no link 'link9'"),
+    "mass of no link": (("a.npz", "--mass", "link9=1:2"), "has no moving link of this name"),
+    "mass without link": (("a.npz", "--mass", "1:2"), "--mass '1:2': write LINK=LOWER:UPPER"),
+    "mass without range": (("a.npz", "--mass", "link1=2"), "--mass '2': write LOWER:UPPER"),
+    "mass upside down": (("a.npz", "--mass", "link1=3:2"), "--mass '3:2': write LOWER:UPPER, the lower number first"),
+    "mass twice": (("a.npz", "--mass", "link1=1:2", "--mass", "link1=1:3"), "bounds of 'link1' are given twice"),
+    "no total mass": (("a.npz", "--total-mass", "heavy"), "--total-mass 'heavy': write LOWER:UPPER"),
+    "total mass that no body has": (("a.npz", "--total-mass", "1:2", "--mass", "link1=3:4"), "total mass"),
+    "center": (("a.npz", "--center", "link1=0:1,0:1"), "write 3 times LOWER:UPPER, separated by commas"),
     "derivative": (("a.npz", "--derivative", "euler"), "unknown derivative 'euler'"),
     "cut-off": (("a.npz", "--cutoff", "fast"), "--cutoff 'fast': give a number of Hz, or auto"),
     "cut-off beyond the samples": (("a.npz", "--cutoff", "1000"), "1000"),

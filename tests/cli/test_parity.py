@@ -24,7 +24,7 @@ LIBRARY = {
     "inspect": ("inspect", "load"),
     "base": ("model_parameters", "load"),
     "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
-    "identify": ("identify", "PreparationSettings", "read_log", "load"),
+    "identify": ("identify", "BodyBounds", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
     "reproduce": ("reproduce",),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -30,6 +31,7 @@ from ytheta.cli.options import (
     RobotArgument,
     Snap,
     UnknownGeometry,
+    parse_ranges,
     parse_words,
     print_note,
     print_value,
@@ -37,6 +39,7 @@ from ytheta.cli.options import (
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
 from ytheta.conventions import SNAP
+from ytheta.errors import InputError
 
 LogArguments = Annotated[
     list[str], typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")
@@ -54,8 +57,8 @@ EstimatorName = Annotated[
     typer.Option(
         "--estimator",
         metavar="NAME",
-        help="auto, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
-        "total-least-squares.",
+        help="auto, evidence, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
+        "total-least-squares. auto means evidence.",
     ),
 ]
 Forgetting = Annotated[
@@ -78,10 +81,58 @@ Friction = Annotated[
     str | None,
     typer.Option(
         metavar="KINDS",
-        help="viscous, coulomb, offset or asymmetric, separated by commas, or none; by default viscous,coulomb,offset.",
+        help="viscous, coulomb, offset, asymmetric, root or load, separated by commas, or none; by default "
+        "viscous,coulomb,offset, and root and load if the data speak for them.",
     ),
 ]
-RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Estimate the rotor inertia of every joint too.")]
+RotorInertia = Annotated[
+    bool | None,
+    typer.Option(
+        "--rotor-inertia/--no-rotor-inertia",
+        help="Whether to estimate the rotor inertia of every joint; by default the data decide.",
+        show_default=False,
+    ),
+]
+PriorFile = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="FILE|none",
+        help="Expect the parameters of this model or description instead of those of ROBOT; or use no prior.",
+    ),
+]
+PriorStrength = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        help="Expect a relative deviation of 1/X from the prior, such as 5 for 20 %; by default the data decide.",
+    ),
+]
+AddLoad = Annotated[
+    list[str] | None,
+    typer.Option(metavar="LINK", help="Estimate an unknown load on this link too; may be given several times."),
+]
+TotalMass = Annotated[
+    str | None,
+    typer.Option(metavar="LOWER:UPPER", help="Bounds of the mass of all moving links together, in kg."),
+]
+Masses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mass",
+        metavar="LINK=LOWER:UPPER",
+        help="Bounds of the mass of a link in kg, such as link2=1:5 or link2=:5; may be given several times.",
+    ),
+]
+Centers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--center",
+        metavar="LINK=X,Y,Z",
+        help="Bounds of the centre of mass of a link in m, in its frame, each as LOWER:UPPER; may be given several "
+        "times.",
+    ),
+]
 Parameters = Annotated[
     str | None,
     typer.Option(metavar="NAMES", help="Estimate exactly these: names or patterns such as 'link*,*.fv'."),
@@ -104,9 +155,15 @@ def identify(
     forgetting: Forgetting = None,
     form: FormName = "differential",
     friction: Friction = None,
-    rotor_inertia: RotorInertia = False,
+    rotor_inertia: RotorInertia = None,
     parameters: Parameters = None,
     unknown_geometry: UnknownGeometry = False,
+    prior: PriorFile = None,
+    prior_strength: PriorStrength = None,
+    add_load: AddLoad = None,
+    total_mass: TotalMass = None,
+    mass: Masses = None,
+    center: Centers = None,
     window: Window = None,
     cutoff: Cutoff = AUTO,
     derivative: Derivative = "central",
@@ -129,12 +186,13 @@ def identify(
 
     The exit code is 1 if the model should not be used: the motion does not excite it enough, or it predicts poorly.
 
-    Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet --rotor-inertia -o ur10e.model.toml`
+    Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet -o ur10e.model.toml`
     """
-    inputs = (robot, *logs, *(validate or ()), *(mapping or ()))
+    inputs = (robot, *logs, *(validate or ()), *(mapping or ()), prior)
     check_output(output, (".toml",), inputs)
     check_output(report, PAGE_SUFFIXES, inputs)
     check_report(report)
+    bounds = parse_body_bounds(total_mass, mass, center)
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
@@ -150,6 +208,10 @@ def identify(
             rotor_inertia=rotor_inertia,
             parameters=None if parameters is None else parse_words(parameters),
             unknown_geometry=unknown_geometry,
+            prior=prior,
+            prior_strength=prior_strength,
+            add_load=add_load or (),
+            bounds=bounds,
             window=window,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
@@ -169,3 +231,33 @@ def identify(
     print_value(identification, as_json=as_json, verbose=verbose)
     if not identification.verdict.solved:
         raise typer.Exit(1)
+
+
+def parse_body_bounds(
+    total_mass: str | None, masses: Sequence[str] | None, centers: Sequence[str] | None
+) -> yt.BodyBounds | None:
+    """Return the bounds of the three options; None if none of them is given."""
+    if total_mass is None and not masses and not centers:
+        return None
+    mass = {link: ranges[0] for link, ranges in _parse_links(masses, "--mass", ("1:5",))}
+    center = {
+        link: ([lower for lower, _ in ranges], [upper for _, upper in ranges])
+        for link, ranges in _parse_links(centers, "--center", ("-0.1:0.1", "0:0.2", "-0.1:0.1"))
+    }
+    total = None if total_mass is None else parse_ranges(total_mass, "--total-mass", ("20:30",))[0]
+    return yt.BodyBounds(mass=mass, center=center, total_mass=total)
+
+
+def _parse_links(
+    texts: Sequence[str] | None, option: str, example: Sequence[str]
+) -> Iterator[tuple[str, tuple[tuple[float, float], ...]]]:
+    """Yield link and ranges of every ``LINK=RANGES``; a link must not occur twice."""
+    known: set[str] = set()
+    for text in texts or ():
+        link, _, ranges = text.rpartition("=")
+        if not link:
+            raise InputError(f"{option} {text!r}: write LINK=LOWER:UPPER, such as {option} link2={','.join(example)}")
+        if link in known:
+            raise InputError(f"{option} {text!r}: bounds of {link!r} are given twice; keep one of them")
+        known.add(link)
+        yield link, parse_ranges(ranges, option, example)

@@ -116,6 +116,23 @@ def parse_words(text: str | None) -> tuple[str, ...]:
     return () if words == (NONE_KEYWORD,) else words
 
 
+def parse_ranges(text: str, option: str, example: Sequence[str]) -> tuple[tuple[float, float], ...]:
+    """Parse as many ranges LOWER:UPPER as in the example, separated by commas; a side without number is not bounded."""
+    ranges = tuple(_parse_range(piece) for piece in text.split(","))
+    if len(ranges) != len(example) or not all(lower <= upper for lower, upper in ranges):
+        numbers = "LOWER:UPPER" if len(example) == 1 else f"{len(example)} times LOWER:UPPER, separated by commas"
+        raise InputError(f"{option} {text!r}: write {numbers}, the lower number first, such as {','.join(example)}")
+    return ranges
+
+
+def _parse_range(text: str) -> tuple[float, float]:
+    """Return both numbers of LOWER:UPPER; nan if a text is not a number."""
+    lower, colon, upper = (piece.strip() for piece in text.partition(":"))
+    if not colon:
+        return math.nan, math.nan
+    return _parse_number(lower) if lower else -math.inf, _parse_number(upper) if upper else math.inf
+
+
 def print_value(value: Displayed, *, as_json: bool, verbose: bool = False) -> None:
     """Print a value on stdout, as tables or as one JSON object. Only some tables can be printed in full (verbose)."""
     if as_json:

@@ -10,11 +10,12 @@ BLAS is limited to one thread while the threads of the engine work.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from dataclasses import dataclass
@@ -26,7 +27,10 @@ from threadpoolctl import ThreadpoolController
 from ytheta.arguments import check_count
 from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
 
-MAX_SECONDS_WITHOUT_THREADS = 5e-4  # of work; starting threads takes about as long
+# Times of work in s.
+SECONDS_OF_FIRST_ITEMS = 2e-4  # done without threads, to measure how long an item takes
+MIN_SECONDS_OF_THREADS = 2e-3  # for less work no threads are started, which takes half a millisecond
+MIN_SECONDS_PER_BATCH = 8e-4  # at every batch the main thread wakes up, and others wait for Python's global lock
 
 
 @dataclass(frozen=True)
@@ -46,37 +50,44 @@ def map_in_order(
 
     By default there are as many threads as processors, except for work that takes no longer than starting threads.
     """
-    count, remaining = choose_workers(threads), iter(items)
+    count, size, remaining = choose_workers(threads), 1, iter(items)
     with limit_blas_threads():
         if threads is None and count > 1:
-            yield from _map_first_items(work, remaining)
-            ahead = list(islice(remaining, 2))
-            count, remaining = min(count, max(len(ahead), 1)), chain(ahead, remaining)
-        yield from map(work, remaining) if count == 1 else _map_with_threads(work, remaining, count)
+            rate = yield from _map_first_items(work, remaining)
+            worthwhile, size = math.ceil(MIN_SECONDS_OF_THREADS * rate), math.ceil(MIN_SECONDS_PER_BATCH * rate)
+            ahead = list(islice(remaining, worthwhile))
+            count, remaining = count if len(ahead) == worthwhile else 1, chain(ahead, remaining)
+        yield from map(work, remaining) if count == 1 else _map_with_threads(work, remaining, count, size)
 
 
-def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
-    """Iterate over ``work(item)`` in this thread for as long as threads might not pay off."""
-    seconds = 0.0
+def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> Generator[Result, None, float]:
+    """Iterate over ``work(item)`` for the first items, in this thread; return the number of items per second."""
+    seconds, done = 0.0, 0
     for item in items:
         start = time.perf_counter()
         result = work(item)
-        seconds += time.perf_counter() - start
+        seconds, done = seconds + time.perf_counter() - start, done + 1
         yield result
-        if seconds > MAX_SECONDS_WITHOUT_THREADS:
-            return
+        if seconds > SECONDS_OF_FIRST_ITEMS:
+            break
+    return done / seconds if seconds else 1.0
 
 
-def _map_with_threads(work: Callable[[Item], Result], items: Iterable[Item], count: int) -> Iterator[Result]:
+def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], count: int, size: int) -> Iterator[Result]:
+    """Iterate over ``work(item)``; each thread gets ``size`` items at once."""
+
+    def work_on(batch: list[Item]) -> list[Result]:
+        return [work(item) for item in batch]
+
     with ThreadPoolExecutor(count) as pool:
-        waiting: deque[Future[Result]] = deque()
+        waiting: deque[Future[list[Result]]] = deque()
         try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
+            while batch := list(islice(items, size)):
+                waiting.append(pool.submit(work_on, batch))
                 if len(waiting) >= ITEMS_PER_WORKER * count:
-                    yield waiting.popleft().result()
+                    yield from waiting.popleft().result()
             while waiting:
-                yield waiting.popleft().result()
+                yield from waiting.popleft().result()
         finally:  # after an error or an interruption no further items are started
             for future in waiting:
                 future.cancel()

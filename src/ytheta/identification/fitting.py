@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
 from ytheta.identification.equations.differential import Differential, RigidTorque
@@ -12,13 +13,17 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import Source
+from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.priors.prior import Family
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 DEFAULT_FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that every model has by default
+# Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
+MAX_CHOICE_SAMPLES = 40_000
+MAX_CHOICE_BYTES = 16 * 2**20  # of these samples, kept in memory while the model is chosen
 FAMILY_OF_LAW = {"root": Family.ROOT, "load": Family.LOAD}
 
 
@@ -51,6 +56,16 @@ class Selection:
         """The families that the model has in any case."""
         laws = [family for kind, family in FAMILY_OF_LAW.items() if kind in (self.friction or ())]
         return (*((Family.ROTOR,) if self.rotor_inertia else ()), *laws)
+
+    def adopt(self, earlier: BaseParameters) -> Selection:
+        """Return the selection with the families of an earlier model, wherever nothing was chosen."""
+        symbols = {name.rpartition(".")[2] for name in earlier.selected}
+        kinds = tuple(kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in symbols)
+        return replace(
+            self,
+            friction=kinds if self.friction is None else self.friction,
+            rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
+        )
 
     def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
         """Return the families about which the data decide.
@@ -98,6 +113,14 @@ class FitEquations:
             self._bases[key] = self._find_parameters(families)
         return self._bases[key]
 
+    def thin(self) -> FitEquations:
+        """Return these equations for a part of the motion, which is enough to choose a model."""
+        return replace(
+            self,
+            sources=_thin_sources(self.sources),
+            validation_sources=_thin_sources(self.validation_sources),
+        )
+
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""
         base = self.find_parameters(families)
@@ -133,3 +156,10 @@ class FitEquations:
             parameters=selection.parameters,
             unknown_geometry=selection.unknown_geometry,
         )
+
+
+def _thin_sources(sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Return a part of cached sources, with a cache of its own that can be freed before that of all samples fills."""
+    uncached = tuple(each.source if isinstance(each, CachedSource) else each for each in sources)
+    pieces = select_pieces(uncached, MAX_CHOICE_SAMPLES)
+    return sources if pieces is uncached else cache_sources(pieces, MAX_CHOICE_BYTES)

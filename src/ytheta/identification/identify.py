@@ -57,7 +57,7 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.priors.settings import PriorSettings
+from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
@@ -208,6 +208,8 @@ def _identify_from_logs(
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
+    if prior.earlier is not None and not selection.parameters:
+        selection = selection.adopt(prior.earlier.base)
     fit_equations = FitEquations(
         robot,
         selection,
@@ -215,23 +217,25 @@ def _identify_from_logs(
         window,
         min_speed,
         threads,
-        selection.list_considered(robot, form) if uses_evidence and prior.earlier is None else (),
+        selection.list_considered(robot, form) if uses_evidence else (),
         cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations)),
         cache_sources(tuple(LogSource(each, directions) for each in validation_preparations)),
     )
     _check_equations(fit_equations)
     report("choosing the model")
+    thinned = fit_equations.thin()
     choice, load = choose_model(
-        fit_equations.make_problem,
-        fit_equations.make_validation_problem if validation_preparations else None,
+        thinned.make_problem,
+        thinned.make_validation_problem if validation_preparations else None,
         considered=fit_equations.considered,
         forced=selection.forced,
         prior=prior,
     )
+    del thinned  # frees its motion
     problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
-        estimator = replace(estimator, inflation=choice.inflation)
+        estimator = replace(estimator, correlation=choice.correlation)
     estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
@@ -254,6 +258,8 @@ def _identify_from_logs(
         min_speed=None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
+        prior=prior.center if estimate.posterior is not None else PriorCenter.NONE,
+        prior_source=prior.source,
     )
     findings = (
         *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),

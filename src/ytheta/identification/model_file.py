@@ -1,8 +1,8 @@
 """Model files: robots in TOML that every command accepts, with an additional table ``[identification]``.
 
-Among all standard parameters that give the identified base parameters, the file contains those nearest to the robot's
-description. The table contains the base parameters with their covariance, the torque errors and the settings;
-docs/identify.md describes the keys of the table.
+The robot of the file consists of bodies: the physically consistent standard parameters nearest to the estimate. The
+table, which ``model_table`` writes, contains the estimate of the base parameters with their covariance, the torque
+errors, and what was chosen; docs/identify.md describes its keys.
 
 If the geometry is unknown, there are no standard parameters. The robot of the file then has friction but no inertias,
 and unknown lengths and angles have no values, so that nothing that needs geometry takes it for a complete model. The
@@ -13,30 +13,25 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import tomlkit
 
-import ytheta
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.settings import EarlierModel, PriorSettings, check_same_parts
 from ytheta.identification.unknown_geometry import (
     is_without_geometry,
-    list_function_texts,
     make_torque_kernel,
-    summarize_geometry,
 )
-from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
@@ -46,7 +41,6 @@ if TYPE_CHECKING:
     from ytheta.identifiability.regrouping import Regrouping
     from ytheta.identification.result import Identification
 
-TABLE = "identification"
 SUFFIX = ".toml"
 NO_PRIOR = "none"
 # Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
@@ -121,26 +115,26 @@ PriorInput = str | Path | Robot | None
 
 
 def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> PriorSettings:
-    """Return the settings of the prior; ``prior``: "none", a robot, or the path of a robot or a model file."""
+    """Return the settings of the prior; ``prior``: "none", a robot, a name in the catalog, or the path of a file."""
     if prior is None:
         return PriorSettings(strength=strength)
     if isinstance(prior, str) and prior == NO_PRIOR:
         return PriorSettings(flat=True, strength=strength)
     if isinstance(prior, Robot):
         check_same_parts(robot, prior)
-        return PriorSettings(description=prior, strength=strength)
+        return PriorSettings(description=prior, strength=strength, source=prior.name)
     path = check_path(prior, "the prior")
-    described = load(path)
+    described = load(prior)  # a path or a name in the catalog
     if described.inertias_unknown:
         raise InputError(f"{path} was identified with unknown geometry and has no inertias; give another prior")
     check_same_parts(robot, described)
     if read_identification_table(path) is None:
-        return PriorSettings(description=described, strength=strength)
+        return PriorSettings(description=described, strength=strength, source=str(path))
     if strength is not None:
         raise InputError(
             f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength"
         )
-    return PriorSettings(earlier=_make_earlier_model(read_model(path)))
+    return PriorSettings(earlier=_make_earlier_model(read_model(path)), source=str(path))
 
 
 def _make_earlier_model(model: Model) -> EarlierModel:
@@ -179,96 +173,7 @@ def save_model(identification: Identification, path: str | Path) -> Path:
 
 def model_to_toml(identification: Identification) -> str:
     """Return a model as TOML text."""
-    return "\n".join([to_toml(identification.robot), *_format_table(identification), ""])
-
-
-def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
-    """Return torque errors as plain data."""
-    return {
-        "relative_error_percent": errors.relative_percent,
-        "per_joint_percent": errors.per_joint_percent.tolist(),
-        "raw_relative_error_percent": errors.raw_relative_percent,
-        "raw_per_joint_percent": errors.raw_per_joint_percent.tolist(),
-        "of_variation_percent": errors.of_variation_percent.tolist(),
-        "rms": errors.rms.tolist(),
-        "torque_rms": errors.torque_rms.tolist(),
-        "samples": errors.samples,
-        "seconds": errors.seconds,
-    }
-
-
-def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
-    """Return the kinds of friction among these parameters, and whether there are rotor inertias, as plain data."""
-    kinds = {name.rpartition(".")[2] for name in parameters}
-    return {
-        "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
-        "rotor_inertia": "Ia" in kinds,
-    }
-
-
-def _format_table(fit: Identification) -> Iterator[str]:
-    origin = fit.origin
-    yield f"[{TABLE}]"
-    yield from _format_entries(
-        {
-            "ytheta": ytheta.__version__,
-            "verdict": fit.verdict.grade.value,
-            "reason": fit.verdict.sentence,
-            **({} if fit.consistent is None else {"consistent": fit.consistent}),
-            "estimator": origin.estimator,
-            "form": origin.form,
-            **summarize_selection(origin.parameters),
-            **summarize_geometry(fit.base),
-            "logs": list(origin.logs),
-            "validation_logs": list(origin.validation_logs),
-            "cutoff": float(origin.settings[0].cutoff),  # the same for all logs
-            "derivative": origin.settings[0].derivative,
-            "samples": fit.samples,
-            "condition_number": fit.condition_number,
-            **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
-        }
-    )
-    yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."
-    yield "parameters = ["
-    rows = zip(fit.names, fit.beta, fit.std, fit.seen, fit.base.expressions, strict=True)
-    functions = list_function_texts(fit.base)
-    for k, (name, value, std, seen, expression) in enumerate(rows):
-        row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
-        row |= {} if functions is None else {"function": functions[k]}
-        yield f"    {_format_inline_table(row)},"
-    yield "]"
-    yield f"\n# Covariance of the {fit.base.noun}, in their order; each row ends at the diagonal."
-    yield "covariance = ["
-    for k, row in enumerate(fit.covariance):
-        yield f"    {_format_value(row[: k + 1].tolist())},"
-    yield "]"
-    for key, errors in (("fit", fit.fit), ("validation", fit.validation)):
-        if errors is not None:
-            yield f"\n[{TABLE}.{key}]"
-            yield from _format_entries(summarize_errors(errors))
-    yield f"\n[{TABLE}.standard_parameters]"
-    yield from _format_entries({name: seen.value for name, seen in fit.standard_seen.items()})
-
-
-def _format_entries(values: Mapping[str, Any]) -> Iterable[str]:
-    return (f"{_format_key(key)} = {_format_value(value)}" for key, value in values.items())
-
-
-def _format_inline_table(values: Mapping[str, Any]) -> str:
-    return f"{{ {', '.join(_format_entries(values))} }}"
-
-
-def _format_key(key: str) -> str:
-    return key if key.isascii() and key.replace("_", "").isalnum() else _format_value(key)
-
-
-def _format_value(value: object) -> str:
-    """Return a value as TOML text; floats are written with all their digits."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_format_value, value))}]"
-    if isinstance(value, float):
-        return repr(float(value))
-    return tomlkit.item(value).as_string()
+    return "\n".join([to_toml(identification.robot), *format_table(identification), ""])
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.prior import Family
+from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.standard_parameters import (
     Mark,
     StandardParameters,
@@ -66,6 +68,8 @@ class Origin:
     min_speed: tuple[float, ...] | None  # in rad/s or m/s; equations of slower joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
+    prior: PriorCenter = PriorCenter.NONE
+    prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
 
 
 @dataclass(frozen=True)
@@ -226,6 +230,14 @@ class Identification(Reported):
         if self.standard is None or self.estimate.posterior is None:
             return tuple(Mark.DATA if np.isfinite(std) else Mark.PRIOR for std in self.std)
         return mark_parameters(self.std, self.standard.base_prior_std)
+
+    @property
+    def uses_prior(self) -> bool:
+        """Whether the estimate has a prior that expects something of the links or of an earlier model."""
+        posterior = self.estimate.posterior
+        if posterior is None or self.origin.prior is PriorCenter.NONE:
+            return False
+        return bool(posterior.prior.belongs_to((Family.LINK, Family.MODEL)).any())
 
     @property
     def standard_marks(self) -> dict[str, Mark]:

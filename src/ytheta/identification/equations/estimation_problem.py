@@ -22,7 +22,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations, Ru
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase
 
-PIECE_LENGTH = 2048  # samples; ten times the margin of a low-pass, but so short that there is work for all threads
+PIECE_LENGTH = 4096  # samples; so few pieces that threads seldom wait for Python, but enough for all threads
 
 
 @dataclass(frozen=True)

@@ -160,9 +160,13 @@ class CachedSource:
         return self.source.has_torque
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        if last > len(self._storage[segment]):
-            return self.source.motion(segment, first, last)
         size = self.piece_length
+        if last > len(self._storage[segment]):
+            motion = make_empty_motion(self._storage[segment], last - first)
+            for start in range(first, last, size):  # preparing a piece needs many times the memory of its samples
+                stop = min(start + size, last)
+                copy_motion(self.source.motion(segment, start, stop), motion.select(start - first, stop - first))
+            return motion
         for start in range(first - first % size, last, size):
             self._store(segment, start)
         return self._storage[segment].select(first, last)
@@ -189,6 +193,54 @@ class CachedSource:
             storage.append(make_empty_motion(sample, count))
             left -= count
         return tuple(storage)
+
+
+@dataclass(frozen=True, eq=False)
+class PieceSource:
+    """Some pieces of a source, as segments; ``pieces`` are segment, first and last sample."""
+
+    source: Source
+    pieces: tuple[tuple[int, int, int], ...]
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def rate(self) -> float:
+        return self.source.rate
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(last - first for _, first, last in self.pieces)
+
+    @property
+    def has_torque(self) -> bool:
+        return self.source.has_torque
+
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
+        original, start, _ = self.pieces[segment]
+        return self.source.motion(original, start + first, start + last)
+
+
+def select_pieces(
+    sources: tuple[Source, ...], max_samples: int, piece_length: int = CACHED_PIECE_LENGTH
+) -> tuple[Source, ...]:
+    """Return at most ``max_samples`` samples of the sources, in pieces that are evenly distributed over each."""
+    total = sum(sum(source.lengths) for source in sources)
+    if total <= max_samples:
+        return sources
+    selected: list[Source] = []
+    for source in sources:
+        pieces = [
+            (segment, first, min(first + piece_length, length))
+            for segment, length in enumerate(source.lengths)
+            for first in range(0, length, piece_length)
+        ]
+        count = max(1, int(len(pieces) * max_samples / total))
+        places = np.unique(np.linspace(0, len(pieces) - 1, count).round().astype(int))
+        selected.append(PieceSource(source, tuple(pieces[k] for k in places)))
+    return tuple(selected)
 
 
 def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES) -> tuple[Source, ...]:

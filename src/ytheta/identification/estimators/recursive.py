@@ -12,7 +12,7 @@ Differs from  them in: the joints of a sample are processed one after the other;
               always stays symmetric and positive definite; forgetting pauses while P exceeds ``largest_spread``, as
               during a long rest
 
-``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step, in machine code.
+``RecursiveLeastSquares`` is for on-line use. A step needs about 6 · joints · base² operations, in machine code.
 ``Recursive`` computes the same estimate for a whole log in information form: it adds the normal equations of blocks and
 reduces the weight of older blocks. If ``initial_spread`` is infinite, the initial values are kept only along directions
 that the data do not identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns

@@ -1,22 +1,25 @@
 """The prior around a description: links in the log-det metric of their pseudo-inertias, drives in units of torque.
 
-Identity      L⁻¹ P L⁻ᵀ - 1 = s · Z,   P0 = L Lᵀ,   L = [[S_c^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
+Identity      L⁻¹ P L⁻ᵀ = L⁻¹ P0 L⁻ᵀ + s · Z,   L = [[(S_c + m |c|² 1)^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
 Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
-              Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP), independent of frames
+              Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP)
 Notation      code   meaning
               P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
               s      scale: 0.2 if the description is off by about 20 %
-Differs from  the paper in: this factor L separates the mass, the centre and the second moments of a body. Descriptions
-              know masses better than inertia tensors, so each of these three has a factor of its own
+Differs from  the paper in: m |c|² 1 is added to the second moments. A description that is off by 20 % is so about the
+              joint: its centres of mass are off by 20 % of their distance from the joint, and its moments of inertia
+              by 20 % of those about the joint, however small the body is. This factor L separates the mass, the
+              centre and the second moments of a body; each of these three has a factor of its own
 
 The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
 second moments. A link at which the description lacks something, such as a load, is released by its own term; no
 threshold decides this. The means and widths of these terms are statements about descriptions in general: typically off
 by 30 %, and by a factor e more or less for single links and quantities.
 
-Rotor inertias and friction laws have one scale per family: torque that they cause, relative to the joint's torque.
-Friction, offsets and declared forces are flat: the description says nothing about them.
+Rotor inertias, offsets and friction laws have one scale per family: torque that they cause, relative to the joint's
+torque. Each rotor has a factor of its own too. Viscous and Coulomb friction and declared forces are flat: the
+description says nothing about them.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from ytheta.identification.bodies.pseudo_inertia import BASIS, to_svec
 from ytheta.identification.bodies.reference import PlausibleReference
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
+from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Matrix4, PerParameter
 
@@ -40,12 +44,13 @@ from ytheta.shapes import Bool, Float, Matrix4, PerParameter
 DESCRIPTION = Hyperparameter("description", math.log(0.3), math.log(3.0))
 COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
 LINK_STD = 1.0
+ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
 LOAD = Hyperparameter("", math.log(3.0), 1.5)  # of a load that the description does not know
 FAMILIES = {
     family: Hyperparameter(family.value, math.log(0.1), math.log(10.0))
-    for family in (Family.ROTOR, Family.ROOT, Family.LOAD)
+    for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)
 }
-FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD}
+FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
 # Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
 FLAT_SCALE = 1e3
 # Components of the entries of svec, whose last column belongs to centre and mass.
@@ -71,7 +76,7 @@ def make_description_prior(
     offset, families, first = np.zeros(count), [], 0
     for block in blocks:
         columns = np.arange(first, first + len(block.factors))
-        axes[np.ix_([index[name] for name in block.names], columns)] = block.axes
+        axes[np.ix_(np.array([index[name] for name in block.names]), columns)] = block.axes
         offset[columns] = block.offset
         families += [block.family] * len(columns)
         for column, factors in zip(columns, block.factors, strict=True):
@@ -79,6 +84,13 @@ def make_description_prior(
         first += len(columns)
     places = [base.robot.parameter_names.index(name) for name in base.selected]
     return Prior(base.selected, described[places], axes, tuple(families), hyper, design, offset)
+
+
+def describe_like(robot: Robot, other: Robot) -> Robot:
+    """Return the robot with the parameters of another description; parameters that only it has keep their values."""
+    values = dict(zip(other.parameter_names, other.theta.tolist(), strict=True))
+    pairs = zip(robot.parameter_names, robot.theta.tolist(), strict=True)
+    return robot if other is robot else with_theta(robot, np.array([values.get(name, own) for name, own in pairs]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +112,9 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         chosen = np.array([name in selected for name in names])
         if not chosen.any():
             continue
+        family = Family.LINK
         if link in unknown_loads:
+            family = Family.ADDED_LOAD
             own: tuple[Hyperparameter, ...] = (Hyperparameter(f"load {link}", LOAD.mean, LOAD.std),)
         else:
             own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD))
@@ -108,8 +122,7 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         factors = tuple((*own, *each) for each in components)
         offset = 0.0
         if not reference.has_inertias:
-            factors, offset = ((),) * len(factors), math.log(FLAT_SCALE)
-        family = Family.LINK if reference.has_inertias else Family.FLAT
+            factors, offset, family = ((),) * len(factors), math.log(FLAT_SCALE), Family.FLAT
         yield _Block(tuple(name for name in names if name in selected), axes, family, factors, offset)
 
 
@@ -133,7 +146,8 @@ def compute_svec_matrix(P0: Matrix4) -> Float[np.ndarray, "10 10"]:
     mass = P0[3, 3]
     center = P0[:3, 3] / mass
     L = np.zeros((4, 4))
-    L[:3, :3] = np.linalg.cholesky(P0[:3, :3] - mass * np.outer(center, center))
+    about_center = P0[:3, :3] - mass * np.outer(center, center)
+    L[:3, :3] = np.linalg.cholesky(about_center + mass * float(center @ center) * np.eye(3))
     L[:3, 3], L[3, 3] = center * np.sqrt(mass), np.sqrt(mass)
     inverse = np.linalg.inv(L)
     return to_svec(inverse @ BASIS @ inverse.T).T
@@ -149,7 +163,9 @@ def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iter
         if name in link_parameters:
             continue
         family = FAMILY_OF_SYMBOL.get(name.rpartition(".")[2], Family.FLAT)
-        factors = (FAMILIES[family],) if family in FAMILIES else ()
+        factors: tuple[Hyperparameter, ...] = (FAMILIES[family],) if family in FAMILIES else ()
+        if family is Family.ROTOR:
+            factors = (*factors, Hyperparameter(f"rotor {name.rpartition('.')[0]}", 0.0, ROTOR_STD))
         offset = 0.0 if factors else math.log(FLAT_SCALE)
         yield _Block((name,), np.array([[units[name]]]), family, (factors,), offset)
 

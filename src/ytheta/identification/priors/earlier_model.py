@@ -12,7 +12,7 @@ import numpy as np
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.priors.description import make_description_prior
+from ytheta.identification.priors.description import describe_like, make_description_prior
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
 from ytheta.identification.priors.settings import EarlierModel
@@ -25,14 +25,13 @@ MIN_RELATIVE_VARIANCE = 1e-14
 
 def make_model_prior(base: BaseParameters, equations: NormalEquations, model: EarlierModel) -> Prior:
     """Return the prior around an earlier model."""
-    robot = model.base.robot
-    by_name = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
-    described = np.array([by_name.get(name, 0.0) for name in base.robot.parameter_names])
-    wide = make_description_prior(base, equations, make_plausible_reference(robot), described)
+    described = describe_like(base.robot, model.base.robot)
+    wide = make_description_prior(base, equations, make_plausible_reference(described), described.theta)
     hyper = np.array([each.mean for each in wide.hyper])
-    posterior = Posterior(Evidence(_read_information(model), wide, _select_columns(base, model)), hyper)
+    known = np.zeros((len(hyper), len(hyper)))
+    posterior = Posterior(Evidence(_read_information(model), wide, _select_columns(base, model)), hyper, known)
     values, vectors = np.linalg.eigh(posterior.reduced_covariance)
-    axes = wide.axes * wide.compute_scales(hyper) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    axes = wide.axes * posterior.scales @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     count = axes.shape[1]
     return Prior(
         names=wide.names,

@@ -13,12 +13,21 @@ Notation      code   meaning                                                    
               A, S   axes and scales of the prior                                              selected x coordinates
               g_k    columns of G: effect of coordinate k in units of the noise                identified
 
+The hyperparameters of the scales are not known exactly either. Their distribution is approximated by a normal one
+around the largest evidence (Laplace), with covariance C:
+
+              log evidence of the model = largest log Z + ½ log(|C| / |C_prior|)
+              variance of coordinate k  = E[s_k²] = s_k² exp(2 var(log s_k))
+
+so that a scale about which the data say little widens the intervals instead of being taken for its likeliest value.
+
 M is never smaller than the identity, so that nothing is lost to rounding however small or large the scales are, and
 directions that no data identify do not occur in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +41,8 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, S
 # Starts of the maximisation: values of all hyperparameters relative to their means. The evidence can have several
 # maxima: "the description is right and the noise is large" and its opposite.
 STARTS = (-1.5, 0.0, 1.5)
+HYPER_STEP = 1e-3  # of a logarithm, for differences of gradients
+MIN_RELATIVE_CURVATURE = 1.0  # of the evidence, relative to that of the widest distribution of a hyperparameter
 MAX_LOG_SCALE = 9.0  # hyperparameters without a distribution of their own are searched within these logarithms
 
 
@@ -86,20 +97,45 @@ class Evidence:
         value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
         return float(value), self.prior.design.T @ slope - distance
 
-    def maximize(self) -> Posterior:
-        """Return the posterior for the hyperparameters with the largest evidence."""
-        bounds = [(mean - MAX_LOG_SCALE, mean + MAX_LOG_SCALE) for mean in self._hyper_mean]
+    def maximize(self, start: Mapping[str, float] | None = None) -> Posterior:
+        """Return the posterior for the hyperparameters with the largest evidence.
+
+        ``start``: hyperparameters of a similar model, by name, from which the search starts; by default it starts from
+        several points.
+        """
+        mean = self._hyper_mean
+        bounds = [(each - MAX_LOG_SCALE, each + MAX_LOG_SCALE) for each in mean]
+        starts = [mean + shift for shift in STARTS]
+        if start is not None:
+            starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
 
         def objective(hyper: PerHyper) -> tuple[float, PerHyper]:
             value, gradient = self.compute(hyper)
             return -value, -gradient
 
-        best, hyper = np.inf, self._hyper_mean
-        for start in STARTS if self.prior.hyper else ():
-            result = minimize(objective, self._hyper_mean + start, jac=True, method="L-BFGS-B", bounds=bounds)
+        best, hyper = np.inf, mean
+        for point in starts if self.prior.hyper else ():
+            result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds)
             if result.fun < best:
                 best, hyper = float(result.fun), result.x
-        return Posterior(self, freeze(hyper))
+        return Posterior(self, freeze(hyper), freeze(self.compute_hyper_covariance(hyper)))
+
+    def compute_hyper_covariance(self, hyper: PerHyper) -> Float[np.ndarray, "hyper hyper"]:
+        """Return the covariance of the hyperparameters around their likeliest values, from differences of gradients."""
+        steps = HYPER_STEP * np.eye(len(hyper))
+        columns = [
+            (self.compute(hyper - step)[1] - self.compute(hyper + step)[1]) / (2.0 * HYPER_STEP) for step in steps
+        ]
+        curvature = np.array(columns).reshape(len(hyper), len(hyper))
+        values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+        # Where the evidence is flat or not yet largest, at a bound, the hyperparameters' own distribution remains.
+        floor = MIN_RELATIVE_CURVATURE * self._hyper_precision.min(initial=np.inf)
+        return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)
+
+    @property
+    def log_hyper_precision(self) -> float:
+        """Logarithm of the determinant of the hyperparameters' own precision."""
+        return float(np.log(self._hyper_precision).sum())
 
     @cached_property
     def _hyper_mean(self) -> PerHyper:
@@ -116,18 +152,29 @@ class Posterior:
 
     evidence: Evidence
     hyper: PerHyper
+    hyper_covariance: Float[np.ndarray, "hyper hyper"]
 
     @property
     def prior(self) -> Prior:
         return self.evidence.prior
 
+    @property
+    def hyper_by_name(self) -> dict[str, float]:
+        """The hyperparameters: logarithms of factors, by name."""
+        return {each.name: float(value) for each, value in zip(self.prior.hyper, self.hyper, strict=True)}
+
     @cached_property
     def log_evidence(self) -> float:
-        return self.evidence.compute(self.hyper)[0]
+        """Logarithm of the evidence of the model, integrated over the hyperparameters."""
+        _, size = np.linalg.slogdet(self.hyper_covariance)
+        return self.evidence.compute(self.hyper)[0] + 0.5 * float(size + self.evidence.log_hyper_precision)
 
     @cached_property
     def scales(self) -> PerCoordinate:
-        return self.evidence.prior.compute_scales(self.hyper)
+        """Roots of the variances of the prior's coordinates, integrated over the hyperparameters."""
+        design = self.evidence.prior.design
+        variances = np.sum((design @ self.hyper_covariance) * design, axis=1)
+        return freeze(self.evidence.prior.compute_scales(self.hyper) * np.exp(variances))
 
     @cached_property
     def beta(self) -> PerBase:

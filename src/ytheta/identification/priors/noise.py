@@ -1,81 +1,113 @@
-"""Noise of the equations: the variance of each joint's residuals, and how many equations count as one.
+"""Noise of the equations: the variance of each joint's residuals, and the covariance of the estimate without prior.
 
-Residuals are correlated in time, so that n equations carry the information of fewer independent ones. For parameters,
-this matters only as far as the columns of Y are correlated over the same times:
+Residuals are correlated in time, so that n equations carry the information of fewer independent ones. How much fewer
+depends on the parameter: a constant offset suffers from slow residuals, a rotor inertia hardly.
 
-Identity      cov(Yᵀ r) = sum_k gamma_r(k) Gamma_Y(k)  =>  c = 1 + 2 sum_k rho_r(k) rho_Y(k)
-Reference     W. K. Newey and K. D. West, Econometrica 55 (1987) 703-708: the sum over lags;
-              M. F. Hutchinson, Communications in Statistics 19 (1990) 433-450: traces by random signs
-Notation      code        meaning
-              rho_r       autocorrelation of a joint's residuals
-              rho_Y       autocorrelation of Y N^-½, averaged over its columns: N is the information of all equations
-              inflation   c, one number for all joints, weighted by the information in each joint's equations
-Differs from  the papers in: the lags end where the sum of a pair is no longer positive, see ``autocorrelation``; at most
-              ``MAX_PIECES`` pieces of the motion are used, so that the cost does not grow with the log
+Identity      cov(beta_hat) = N⁻¹ S N⁻¹,   N = sum_j Y_jᵀ Y_j / v_j,   S = sum_j Y_jᵀ R_j Y_j / v_j
+              S = N^½ C N^½,   information of the data = N S⁻¹ N = N^½ C⁻¹ N^½
+Reference     W. K. Newey and K. D. West, Econometrica 55 (1987) 703-708: the covariance with correlated residuals
+Notation      code         meaning
+              R_j          Toeplitz matrix of the autocorrelations rho_j(k) of joint j's residuals
+              N^½          symmetric root of N, with columns of Y scaled to length one
+              inflation    C: how many equations count as one, for every direction of beta; its mean eigenvalue is
+                           ``mean_inflation``
+Differs from  the paper in: the correlations of residuals and of Y are estimated separately; the autocorrelations end
+              where the sum of a pair is no longer positive, see ``autocorrelation``; no direction has less noise than
+              white residuals would give; at most ``MAX_PIECES`` pieces of the motion are used, so that the cost does
+              not grow with the log
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.equations.autocorrelation import LAG_COUNT, compute_autocorrelation_time
+from ytheta.identification.equations.autocorrelation import LAG_COUNT
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.shapes import Float, PerBase, PerJoint
+from ytheta.shapes import BaseByBase, Float, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
-MAX_PIECES = 32
-PROBE_COUNT = 8  # columns of random signs with which the trace over the columns of Y is computed
+MAX_PIECES = 32  # of the motion, for the autocorrelations of the residuals
+MAX_PRODUCT_PIECES = 12  # of the motion, for the products Yᵀ R Y
 # Share of the equations that remains for the variance if correlated equations are fewer than the parameters.
 MIN_REMAINING_SHARE = 0.2
+
+PerLagAndJoint = Float[np.ndarray, "lags joints"]
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Variances v_j of the joints' residuals, and the number c of equations that count as one."""
+    """Variances v_j of the joints' residuals, and C of the module docstring."""
 
     variances: PerJoint
-    inflation: float
+    inflation: BaseByBase
 
     @property
     def weights(self) -> PerJoint:
-        """Information per equation of each joint, 1 / (v_j c); 0 for a joint without equations."""
+        """Inverse variances 1 / v_j; 0 for a joint without equations."""
         positive = self.variances > 0.0
-        return np.where(positive, 1.0 / (np.where(positive, self.variances, 1.0) * self.inflation), 0.0)
+        return np.where(positive, 1.0 / np.where(positive, self.variances, 1.0), 0.0)
+
+    @cached_property
+    def mean_inflation(self) -> float:
+        """The number of equations that count as one, averaged over all directions of beta."""
+        return float(np.trace(self.inflation)) / max(len(self.inflation), 1)
+
+    def compute_factor(self, decomposition: NormalDecomposition) -> Float[np.ndarray, "base identified"]:
+        """Return F with F Fᵀ = N S⁻¹ N, the information of the data, for the decomposition of N."""
+        V = decomposition.V[:, : decomposition.rank]
+        values, vectors = np.linalg.eigh(V.T @ self.inflation @ V)
+        return decomposition.factor @ (vectors / np.sqrt(np.maximum(values, 1.0)))
+
+
+def estimate_correlation(problem: EstimationProblem, beta: PerBase) -> PerLagAndJoint:
+    """Return the autocorrelations of the residuals of ``beta``, from lag 0 to the last lag that counts."""
+
+    def work(task: Task) -> PerLagAndJoint:
+        return _compute_autocovariance(np.concatenate(list(_iterate_residuals(problem, task, beta)), axis=1))
+
+    products = np.asarray(sum(map_in_order(work, iter(_select_tasks(problem, MAX_PIECES)), threads=problem.threads)))
+    rho = products / np.where(products[0] > 0.0, products[0], 1.0)
+    rho[0] = 1.0
+    pairs = rho[:-1:2] + rho[1::2]
+    return np.asarray(rho * np.repeat(np.cumprod(pairs > 0.0, axis=0), 2, axis=0))
 
 
 def estimate_inflation(
-    problem: EstimationProblem, beta: PerBase, weights: PerJoint, decomposition: NormalDecomposition
-) -> float:
-    """Return c of the module docstring for the residuals of ``beta``.
+    problem: EstimationProblem, correlation: PerLagAndJoint, weights: PerJoint, decomposition: NormalDecomposition
+) -> BaseByBase:
+    """Return C of the module docstring; ``weights`` are 1 / v_j, and ``decomposition`` is that of N."""
+    count = len(decomposition.scale)
 
-    ``weights`` are those of the joints' equations, and ``decomposition`` is that of their matrix N.
-    """
-    tasks = list(problem.tasks())
-    chosen = [tasks[k] for k in np.unique(np.linspace(0, len(tasks) - 1, MAX_PIECES).round().astype(int))]
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (decomposition.rank, PROBE_COUNT))  # fixed: repeatable
-    probes = decomposition.half_inverse @ signs
+    def work(task: Task) -> Float[np.ndarray, "2 base base"]:
+        sums = np.zeros((2, count, count))
+        values = np.concatenate(list(_iterate_values(problem, task)), axis=1)
+        size = 1 << (values.shape[1] + 2 * len(correlation)).bit_length()  # so long that the ends do not meet
+        for joint, (part, columns) in enumerate(zip(problem.layout.slices, problem.layout.columns, strict=True)):
+            own, rho = values[part], correlation[:, joint]
+            spectrum = np.fft.rfft(np.concatenate([rho, np.zeros(size + 1 - 2 * len(rho)), rho[:0:-1]]))
+            filtered = np.fft.irfft(np.fft.rfft(own, size, axis=1) * spectrum.real, size, axis=1)[:, : own.shape[1]]
+            place = np.ix_(columns, columns)
+            sums[0][place] += weights[joint] * (own @ own.T)
+            sums[1][place] += weights[joint] * (own @ filtered.T)
+        return sums
 
-    def work(task: Task) -> Float[np.ndarray, "2 lags joints"]:
-        residuals: list[np.ndarray] = []
-        columns: list[np.ndarray] = []
-        for rows in problem.rows_of(task):
-            mask = 1.0 if rows.mask is None else rows.mask
-            residuals.append((rows.tau - problem.layout.torque(rows.values, beta)) * mask)
-            columns.append(np.stack([problem.layout.torque(rows.values, probe) * mask for probe in probes.T]))
-        series = np.concatenate([np.concatenate(residuals, axis=1)[None], np.concatenate(columns, axis=2)])
-        products = _compute_autocovariance(series)
-        return np.stack([products[0], products[1:].sum(axis=0)])
-
-    residual, column = np.asarray(sum(map_in_order(work, iter(chosen), threads=problem.threads)))
-    rho = residual / np.where(residual[0] > 0.0, residual[0], 1.0) * column * weights
-    information = float((column[0] * weights).sum())
-    if not information > 0.0:
-        return 1.0
-    return float(compute_autocorrelation_time(rho.sum(axis=1, keepdims=True) / information)[0])
+    tasks = _select_tasks(problem, MAX_PRODUCT_PIECES)
+    N, S = np.asarray(sum(map_in_order(work, iter(tasks), threads=problem.threads)))
+    V, rank = decomposition.V, decomposition.rank
+    # In coordinates in which N of all samples is the identity, N of the pieces is close to a multiple of it.
+    half = decomposition.half_inverse
+    values, vectors = np.linalg.eigh(half.T @ N @ half)
+    root = vectors / np.sqrt(np.maximum(values, np.finfo(float).eps * values.max(initial=1.0))) @ vectors.T
+    C = root @ half.T @ (0.5 * (S + S.T)) @ half @ root
+    values, vectors = np.linalg.eigh(0.5 * (C + C.T))
+    bounded = (vectors * np.maximum(values, 1.0)) @ vectors.T
+    return V[:, :rank] @ bounded @ V[:, :rank].T + V[:, rank:] @ V[:, rank:].T
 
 
 def estimate_variances(
@@ -87,11 +119,31 @@ def estimate_variances(
     return equations.residual_squares(beta) / np.where(counts > 0.0, remaining, 1.0)
 
 
-def _compute_autocovariance(
-    series: Float[np.ndarray, "series joints samples"],
-) -> Float[np.ndarray, "series lags joints"]:
+def _select_tasks(problem: EstimationProblem, count: int) -> list[Task]:
+    """Return at most ``count`` pieces, evenly distributed over the motion."""
+    tasks = list(problem.tasks())
+    return [tasks[k] for k in np.unique(np.linspace(0, len(tasks) - 1, count).round().astype(int))]
+
+
+def _iterate_residuals(problem: EstimationProblem, task: Task, beta: PerBase) -> Iterator[JointsBySample]:
+    for rows in problem.rows_of(task):
+        residual = problem.layout.residual(rows, beta)
+        yield residual if rows.mask is None else residual * rows.mask
+
+
+def _iterate_values(problem: EstimationProblem, task: Task) -> Iterator[NonzerosBySample]:
+    """Yield copies of the non-zeros of Y, zero for equations that are left out."""
+    for rows in problem.rows_of(task):
+        values = np.array(rows.values)
+        if rows.mask is not None:
+            for joint, part in enumerate(problem.layout.slices):
+                values[part] *= rows.mask[joint]
+        yield values
+
+
+def _compute_autocovariance(series: Float[np.ndarray, "joints samples"]) -> PerLagAndJoint:
     """Return the sums of x(t) x(t + k) over all t, for lags k from 0 to LAG_COUNT - 1."""
-    size = 1 << (series.shape[2] + LAG_COUNT - 1).bit_length()  # so long that the ends do not meet
-    spectrum = np.fft.rfft(series, size, axis=2)
-    products = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=2)
-    return products[:, :, :LAG_COUNT].transpose(0, 2, 1)
+    size = 1 << (series.shape[1] + LAG_COUNT - 1).bit_length()  # so long that the ends do not meet
+    spectrum = np.fft.rfft(series, size, axis=1)
+    products = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=1)
+    return np.asarray(products[:, :LAG_COUNT].T)

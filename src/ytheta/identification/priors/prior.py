@@ -22,11 +22,13 @@ class Family(StrEnum):
     """What a coordinate of the prior describes."""
 
     LINK = "links"
+    ADDED_LOAD = "added loads"  # bodies of which the description says nothing
     ROTOR = "rotor inertia"
     ROOT = "root friction"
     LOAD = "load friction"
+    OFFSET = "offset"
     MODEL = "earlier model"
-    FLAT = "flat"  # friction, offsets and forces, of which the description says nothing
+    FLAT = "flat"  # friction and forces, of which the description says nothing
 
 
 # Families without which a model is simpler. The evidence decides whether the model has them.
@@ -76,7 +78,7 @@ class Prior:
     def without(self, families: Sequence[Family]) -> Prior:
         """Return the prior under which parameters of these families have exactly the described values."""
         kept = ~self.belongs_to(families)
-        used = self.design[kept].any(axis=0)
+        used = np.array(self.design[kept].any(axis=0))
         return replace(
             self,
             axes=self.axes[:, kept],
@@ -90,7 +92,7 @@ class Prior:
         """Return the prior with one fixed scale for all coordinates of a family."""
         fixed = self.belongs_to((family,))
         design = np.where(fixed[:, None], 0.0, self.design)
-        used = design.any(axis=0)
+        used = np.array(design.any(axis=0))
         return replace(
             self,
             hyper=tuple(hyper for hyper, is_used in zip(self.hyper, used, strict=True) if is_used),

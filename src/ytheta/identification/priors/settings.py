@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -22,6 +23,15 @@ class EarlierModel:
     covariance: BaseByBase
 
 
+class PriorCenter(StrEnum):
+    """What a prior is centred on."""
+
+    DESCRIPTION = "description"
+    OTHER_DESCRIPTION = "other description"
+    EARLIER_MODEL = "earlier model"
+    NONE = "none"
+
+
 @dataclass(frozen=True, eq=False)
 class PriorSettings:
     """What the prior is centred on, and how strong it is.
@@ -33,12 +43,23 @@ class PriorSettings:
     flat         whether nothing is expected of the links
     strength     inverse of the relative deviation that is expected of the links, such as 5 for 20 %; None if the
                  data choose it
+    source       file or name of ``description`` or ``earlier``
     """
 
     description: Robot | None = None
     earlier: EarlierModel | None = None
     flat: bool = False
     strength: float | None = None
+    source: str = ""
+
+    @property
+    def center(self) -> PriorCenter:
+        """What the prior is centred on."""
+        if self.flat:
+            return PriorCenter.NONE
+        if self.earlier is not None:
+            return PriorCenter.EARLIER_MODEL
+        return PriorCenter.DESCRIPTION if self.description is None else PriorCenter.OTHER_DESCRIPTION
 
     def __post_init__(self) -> None:
         if self.strength is not None and not (self.strength > 0.0 and math.isfinite(self.strength)):
@@ -66,15 +87,15 @@ def check_same_parts(robot: Robot, other: Robot) -> None:
     differing = [name for name in kinds if kinds[name] != other_kinds.get(name)]
     if differing:
         raise InputError(
-            f"the prior belongs to another robot: {', '.join(differing)} differ in kind, link, position or axis; give a "
-            f"prior of robot {robot.name!r}"
+            f"the prior belongs to another robot: {', '.join(differing)} differ in kind, link, position or axis; "
+            f"give a prior of robot {robot.name!r}"
         )
 
 
 def _describe_joints(robot: Robot) -> dict[str, tuple[object, ...]]:
-    """Return kind, links and rounded geometry of every joint; rounding ignores digits that files cut off."""
+    """Return kind, link and rounded geometry of every movable joint; rounding ignores digits that files cut off."""
     description: dict[str, tuple[object, ...]] = {}
-    for joint in robot.numeric.merged.joints:
+    for joint in robot.numeric.merged.movable:
         geometry = np.concatenate([joint.placement.matrix.ravel(), joint.seat.matrix.ravel(), np.array(joint.axis)])
         description[joint.name] = (joint.kind, joint.child, *np.round(geometry, 3).tolist())
     return description

@@ -12,7 +12,7 @@ transients are trimmed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -186,39 +186,26 @@ def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
 
 def make_empty_motion(like: MotionSamples, samples: int) -> MotionSamples:
     """Return uninitialized motion of this number of samples, with the same quantities as ``like``."""
-
-    def make_empty(array: np.ndarray) -> np.ndarray:
-        return np.empty((samples, *array.shape[1:]), array.dtype)
-
-    def make_empty_or_none(array: np.ndarray | None) -> np.ndarray | None:
-        return None if array is None else make_empty(array)
-
-    return MotionSamples(
-        t=make_empty(like.t),
-        q=make_empty(like.q),
-        qd=make_empty(like.qd),
-        qdd=make_empty(like.qdd),
-        tau=make_empty_or_none(like.tau),
-        raw_tau=make_empty_or_none(like.raw_tau),
-        rows=make_empty(like.rows),
-        direction=make_empty_or_none(like.direction),
-    )
+    empty = {name: np.empty((samples, *array.shape[1:]), array.dtype) for name, array in _list_arrays(like).items()}
+    return replace(like, **empty)
 
 
 def copy_motion(source: MotionSamples, target: MotionSamples) -> None:
     """Copy all samples to motion of the same number of samples."""
-    for array, values in zip(_list_arrays(target), _list_arrays(source), strict=True):
-        if array is not None:
-            array[:] = values
+    arrays = _list_arrays(source)
+    for name, array in _list_arrays(target).items():
+        array[:] = arrays[name]
 
 
 def count_bytes(motion: MotionSamples) -> int:
     """Return the memory that the samples occupy."""
-    return sum(array.nbytes for array in _list_arrays(motion) if array is not None)
+    return sum(array.nbytes for array in _list_arrays(motion).values())
 
 
-def _list_arrays(motion: MotionSamples) -> list[np.ndarray | None]:
-    return [getattr(motion, entry.name) for entry in fields(MotionSamples)]
+def _list_arrays(motion: MotionSamples) -> dict[str, np.ndarray]:
+    """Return the arrays of the quantities that the motion has."""
+    arrays = {entry.name: getattr(motion, entry.name) for entry in fields(MotionSamples)}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _concatenate(parts: list[MotionSamples]) -> MotionSamples:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input
 
 _CACHE_LINE = 8  # doubles
-# A block should stay in the level-2 cache, often a megabyte. Shorter blocks make threads wait for Python more often.
-_MAX_BLOCK_DOUBLES = 800 * 1024 // 8
+# A block should stay in the level-2 cache, often half a megabyte, and leave space there for work on the block.
+_MAX_BLOCK_DOUBLES = 400 * 1024 // 8
 _MAX_BLOCK_SAMPLES = 1024
 
 

@@ -96,7 +96,7 @@ def _emit_add_tile(lanes: int, tile: int) -> str:
 
 
 def _emit_add_group(tile: int) -> str:
-    """Return ``@add_group(values, stride, count, right, samples, only_right, out)``.
+    """Return ``@add_group(values, stride, count, right, samples, tiles, only_right, out)``.
 
     It adds the products of one group to ``out``, a square matrix in tiles of which those on and below the diagonal are
     used; if ``only_right``, only the last row of tiles is computed, which contains the right side.
@@ -228,8 +228,8 @@ def _emit_add_rows(lanes: int, rows: int) -> str:
 
 def _emit_add_combinations() -> str:
     """Return ``@add_combinations``: adds the rows of every group, times their coefficients, to one row of ``out``."""
-    return f"""define void @add_combinations(ptr %values, i64 %stride, ptr %coefficients, i64 %samples,
-                              ptr %groups, i64 %count, ptr %out, i64 %out.stride) #0 {{
+    return f"""define void @add_combinations(ptr %values, i64 %stride, ptr %coefficients, i64 %samples, ptr %groups,
+                              i64 %count, ptr %out, i64 %out.stride) #0 {{
 entry:
   %any = icmp ne i64 %count, 0
   br i1 %any, label %group, label %done

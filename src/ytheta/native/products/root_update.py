@@ -16,23 +16,21 @@ def update_root(root: np.ndarray, equations: np.ndarray, noise: np.ndarray, resi
     ``noise`` contains variances.
     """
     n, m = len(root), len(residual)
-    equations, noise, residual = (np.ascontiguousarray(array, dtype=float) for array in (equations, noise, residual))
     if root.shape != (n, n) or equations.shape != (m, n) or noise.shape != (m,) or residual.shape != (m,):
         raise InputError(
             f"a root of shape {root.shape} cannot be updated by equations of shape {equations.shape} with "
             f"{len(noise)} variances and {m} residuals"
         )
-    if root.dtype != np.float64 or not (root.flags.c_contiguous and root.flags.aligned and root.flags.writeable):
+    flags = root.flags
+    if root.dtype != np.float64 or not (flags.c_contiguous and flags.aligned and flags.writeable):
         raise InputError("the root must be a writable array of doubles in C order, because it is updated in place")
-    x, scratch = np.zeros(n), np.empty(n)
-    load_products_code().update_root(
-        root.ctypes.data,
-        n,
-        equations.ctypes.data,
-        noise.ctypes.data,
-        residual.ctypes.data,
-        m,
-        x.ctypes.data,
-        scratch.ctypes.data,
-    )
-    return x
+    # All other arrays are parts of one: NumPy takes longer to tell an address than the code to use the array.
+    ends = (m * n, m * n + m, m * n + 2 * m, m * n + 2 * m + n)
+    work = np.zeros(ends[-1] + n)
+    work[: ends[0]].reshape(m, n)[:] = equations
+    work[ends[0] : ends[1]] = noise
+    work[ends[1] : ends[2]] = residual
+    start = work.ctypes.data
+    first, second, third, fourth = (start + 8 * end for end in ends)
+    load_products_code().update_root(root.ctypes.data, n, start, first, second, m, third, fourth)
+    return work[ends[2] : ends[3]]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import check_installed, render_page, write_page
-from ytheta.report.identification import statistics, tables
+from ytheta.report.identification import explanations, statistics, tables
+from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.plots import plot_correlations, plot_torques
 from ytheta.report.identification.summary import summarize_identification
 
@@ -30,8 +31,10 @@ def identification_html(identification: Identification) -> str:
         "identification": identification,
         "tables": tables,
         "statistics": statistics,
+        "explanations": explanations,
         "summary": summarize_identification(identification),
         "torque_figures": plot_torques(identification),
+        "friction_figures": list(plot_friction(identification)),
         "correlation": plot_correlations(identification),
     }
     return render_page("identification.html", content)

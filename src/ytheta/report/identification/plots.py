@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.identification.assessment.residuals import Trace
+from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
 from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
@@ -33,8 +34,9 @@ DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(
 
 
 def make_identification_figures(identification: Identification) -> dict[str, go.Figure]:
-    """Return the figures of the page by name: the torque of each joint, and the correlations of the parameters."""
+    """Return the figures of the page by name: torque and friction of each joint, correlations of the parameters."""
     figures = {f"torque of {name}": figure for name, figure in plot_torques(identification)}
+    figures |= {f"friction of {curve.name}": figure for curve, figure in plot_friction(identification)}
     return figures | {"correlations": plot_correlations(identification)}
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.model_file import summarize_errors, summarize_selection
+from ytheta.identification.model_table import (
+    summarize_base_parameters,
+    summarize_choice,
+    summarize_consistency,
+    summarize_errors,
+    summarize_prior,
+    summarize_selection,
+    summarize_standard_parameters,
+)
 from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
@@ -24,10 +32,8 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
     """Return the results of an identification; infinite and undefined numbers become None."""
     origin = identification.origin
     rows = zip(
-        identification.names,
+        summarize_base_parameters(identification),
         identification.base.independent,
-        identification.beta,
-        identification.std,
         identification.relative_std_percent,
         identification.seen,
         identification.base.expressions,
@@ -62,18 +68,20 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "validation": None if identification.validation is None else summarize_errors(identification.validation),
         "parameters": [
             {
-                "name": name,
+                **row,
                 "independent": independent,
-                "value": value,
-                "std": std,
-                "relative_std_percent": percent if value else None,
+                "relative_std_percent": percent if row["value"] else None,
                 "seen": seen.value,
                 "expression": expression,
                 "function": function,
             }
-            for name, independent, value, std, percent, seen, expression, function in rows
+            for row, independent, percent, seen, expression, function in rows
         ],
         "standard_parameters": {name: seen.value for name, seen in identification.standard_seen.items()},
+        "standard": list(summarize_standard_parameters(identification)),
+        "choice": summarize_choice(identification.choice),
+        "prior": summarize_prior(identification),
+        "consistency": summarize_consistency(identification),
         "correlations": [
             {"parameters": [a, b], "value": value}
             for a, b, value in find_strongest_correlations(identification, MAX_CORRELATION)

@@ -9,8 +9,12 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
+from ytheta.identification.model_table import summarize_standard_parameters
+from ytheta.identification.priors.prior import Family
+from ytheta.identification.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.report.identification.explanations import format_log_bayes_factor, list_alternatives
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
@@ -99,10 +103,65 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
             "std": (format_number(std, 2), std),
             "relative": (_format_relative(float(relative[k])), float(relative[k])),
             "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
+            "mark": identification.marks[k],
             "seen": identification.seen[k],
             "expression": identification.base.expressions[k],
             "function": functions[k] if functions else "",
         }
+
+
+def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+    """Yield for each standard parameter its value before and after the data, with standard deviations and mark."""
+    robot = identification.base.robot
+    described = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+    flat = _find_flat_parameters(identification)
+    for row in summarize_standard_parameters(identification):
+        before, prior_std = described[row["name"]], np.inf if row["name"] in flat else row["prior_std"]
+        yield {
+            "name": row["name"],
+            "unit": parameter_unit(row["name"], robot.prismatic_joints),
+            "cells": [
+                (format_number(before), before),
+                (format_number(prior_std, 2), prior_std),
+                (format_number(row["value"], 4), row["value"]),
+                (format_number(row["std"], 2), row["std"]),
+            ],
+            "mark": row["mark"],
+        }
+
+
+def _find_flat_parameters(identification: Identification) -> set[str]:
+    """Return the standard parameters of which the prior says nothing, such as friction."""
+    posterior = identification.estimate.posterior
+    if posterior is None:
+        return set()
+    prior = posterior.prior
+    flat = prior.axes[:, prior.belongs_to((Family.FLAT,))]
+    return {name for name, row in zip(prior.names, flat, strict=True) if row.any()}
+
+
+def list_alternative_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+    """Yield the chosen model and its alternatives."""
+    for name, factor, fit, validation in list_alternatives(identification):
+        error = np.nan if validation is None else validation
+        yield {
+            "name": name,
+            "unit": "",
+            "cells": [
+                (format_log_bayes_factor(factor), factor),
+                (format_percent(fit), fit),
+                (format_percent(error), error),
+            ],
+        }
+
+
+def explain_marks() -> str:
+    """Return an explanation of the words for what determines a parameter."""
+    data, prior = 100.0 * MIN_DATA_SHARE, 100.0 * MAX_PRIOR_SHARE
+    return (
+        f"Data: the data have removed at least {data:g} % of the variance that was expected before. Prior: at most "
+        f"{prior:g} %, so that the value is that of the prior. Shared: in between."
+    )
 
 
 def _format_relative(value: float) -> str:

@@ -13,8 +13,14 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
-from ytheta.identification.model_file import summarize_selection
+from ytheta.identification.model_table import summarize_selection
+from ytheta.identification.standard_parameters import Mark
 from ytheta.identification.unknown_geometry import list_function_texts
+from ytheta.report.identification.explanations import (
+    format_log_bayes_factor,
+    list_alternatives,
+    list_explanations,
+)
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
@@ -47,6 +53,7 @@ CERTAINTY_LABELS = {
 MAX_NAMES = 6  # parameter names in a line
 MIN_EXPRESSION_WIDTH = 20  # characters; a narrower column would not be readable
 COLUMN_GAP = 3  # characters
+MARK_COLOURS = {Mark.DATA: "green", Mark.SHARED: "", Mark.PRIOR: "yellow"}
 
 
 def print_identification(console: Console, identification: Identification, *, verbose: bool = False) -> None:
@@ -61,6 +68,7 @@ def print_identification(console: Console, identification: Identification, *, ve
         print_note(
             console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
         )
+    _print_alternatives(console, identification)
     for line in _list_remarks(identification):
         console.print(line)
     verdict = identification.verdict
@@ -122,6 +130,9 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
         Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
         Column("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
     ]
+    if identification.uses_prior:
+        determined_by = [Text(mark.value, MARK_COLOURS[mark]) for mark in identification.marks]
+        columns.append(Column("determined by", determined_by, short_heading="by", drop_priority=2, align_left=True))
     table = fit_table(columns, console.width)
     width = console.width - table.width - COLUMN_GAP
     has_stars = any(name.endswith("*") for name in base.names)
@@ -150,6 +161,26 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
         print_note(console, f"functions F of these parameters: --verbose, or {_make_base_command(identification)}")
 
 
+def _print_alternatives(console: Console, identification: Identification) -> None:
+    """Print the chosen model and what the opposite of each choice would have given."""
+    rows = list(list_alternatives(identification))
+    if not rows:
+        return
+    columns = [
+        Column("alternative", safe_texts(name for name, *_ in rows), align_left=True),
+        Column(
+            "log Bayes factor",
+            safe_texts(format_log_bayes_factor(factor) for _, factor, *_ in rows),
+            short_heading="log Bayes",
+        ),
+        Column("fit %", safe_texts(_format_percent(fit) for *_, fit, _ in rows), drop_priority=2),
+    ]
+    if identification.validation is not None:
+        errors = safe_texts("" if value is None else _format_percent(value) for *_, value in rows)
+        columns.append(Column("validation %", errors, short_heading="valid. %", drop_priority=1))
+    print_table(console, fit_table(columns, console.width))
+
+
 def _make_base_command(identification: Identification) -> str:
     """Return the command that prints F and X with the same numbers as this identification."""
     selection = summarize_selection(identification.origin.parameters)
@@ -175,6 +206,8 @@ def _describe_data(identification: Identification) -> Iterator[Text]:
 
 
 def _list_remarks(identification: Identification) -> Iterator[Text]:
+    for text in list_explanations(identification):
+        yield safe_text(text)
     counts = {seen: count_parameters(identification, seen) for seen in Certainty}
     yield safe_text(
         f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} {identification.base.noun} determined, "
@@ -193,14 +226,11 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
     for remark in list_weaknesses(identification):
         yield safe_text(remark)
     if identification.inconsistent:
-        links = list_names(tuple(identification.inconsistent), MAX_NAMES)
+        parts = list_names(tuple(identification.inconsistent), MAX_NAMES)
         if identification.consistent is None:
-            remark = f"the identified friction of {links} is negative; check the signs of torque and motion"
+            remark = f"the identified friction of {parts} is negative; check the signs of torque and motion"
         else:
-            remark = (
-                f"the standard parameters closest to the description are not physically consistent for {links}; this "
-                "does not change the torques, which depend on the base parameters only"
-            )
+            remark = f"the parameters of {parts} are not physically consistent; simulators may refuse the model"
         yield safe_text(remark, "yellow")
 
 

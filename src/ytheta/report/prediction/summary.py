@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ytheta.identification.model_file import summarize_errors
+from ytheta.identification.model_table import summarize_errors
 from ytheta.report.numbers import replace_nonfinite
 
 if TYPE_CHECKING:

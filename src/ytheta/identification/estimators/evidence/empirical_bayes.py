@@ -5,7 +5,7 @@ Reference     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4 (1
 Accepts       every robot and form; with unknown geometry there is no prior, and the estimate is that of ``weighted``
 Notation      code         meaning
               beta_hat     weighted least squares: the estimate without prior
-              noise        variances v_j of the joints, and c: how many equations count as one
+              noise        variances v_j of the joints and correlations of the residuals, see ``priors.noise``
               T            ``gain``: share of the data in every direction of beta
 Differs from  the paper in: the noise is that of the fit without prior. Noise that is estimated again with the prior
               would grow where the prior is wrong and so make the prior stronger
@@ -21,6 +21,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction_laws import LAWS
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import (
@@ -31,25 +32,31 @@ from ytheta.identification.estimators.least_squares import (
 )
 from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL, Weighted, solve_reweighted
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.priors.description import FLAT_SCALE, make_description_prior
+from ytheta.identification.priors.description import FLAT_SCALE, describe_like, make_description_prior
 from ytheta.identification.priors.earlier_model import make_model_prior
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
-from ytheta.identification.priors.noise import Noise, estimate_inflation, estimate_variances
+from ytheta.identification.priors.noise import (
+    Noise,
+    PerLagAndJoint,
+    estimate_correlation,
+    estimate_inflation,
+    estimate_variances,
+)
 from ytheta.identification.priors.prior import Family, Prior
 from ytheta.identification.priors.settings import PriorSettings
-from ytheta.shapes import BaseBySelected, PerJoint
+from ytheta.shapes import BaseByBase, BaseBySelected, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
 class EmpiricalBayes:
     """Weighted least squares with a prior.
 
-    ``prior`` says what it is centred on and how strong it is. ``inflation`` is the number c of equations that count as
-    one; None to estimate it from the residuals of this fit without prior.
+    ``prior`` says what it is centred on and how strong it is. ``correlation`` are the autocorrelations of the residuals
+    of each joint; None to estimate them from the residuals of this fit without prior.
     """
 
     prior: PriorSettings = PriorSettings()
-    inflation: float | None = None
+    correlation: PerLagAndJoint | None = None
 
     @property
     def name(self) -> str:
@@ -60,28 +67,32 @@ class EmpiricalBayes:
             estimate = Weighted().fit(problem)
             return replace(estimate, findings=(*estimate.findings, _make_geometry_finding()))
         equations = problem.normal_equations()
-        noise = estimate_noise(problem, self.inflation)
+        noise = estimate_noise(problem, self.correlation)
         solution = solve_weighted(equations, noise.weights, problem.base.beta)
         beta = refine(problem, noise.weights, solution)
-        information = Information(beta, solution.decomposition.factor)
+        information = Information(beta, noise.compute_factor(solution.decomposition))
         prior = make_prior(problem.base, equations, self.prior)
         posterior = Evidence(information, prior, select_columns(problem.base)).maximize()
         return _make_estimate(equations, noise, solution, posterior)
 
 
-def estimate_noise(problem: EstimationProblem, inflation: float | None = None) -> Noise:
-    """Return the noise of the fit without prior; ``inflation`` is c, or None to estimate it as well."""
+def estimate_noise(problem: EstimationProblem, correlation: PerLagAndJoint | None = None) -> Noise:
+    """Return the noise of the fit without prior; ``correlation``: that of its residuals, or None to estimate it too."""
     equations = problem.normal_equations()
     weights, solution, _ = solve_reweighted(equations, problem.base.beta)
-    if inflation is None:
-        inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
+    if correlation is None:
+        correlation = estimate_correlation(problem, solution.beta)
+    inflation = estimate_inflation(problem, correlation, weights, solution.decomposition)
     return make_noise(equations, weights, solution, inflation)
 
 
-def make_noise(equations: NormalEquations, weights: PerJoint, solution: WeightedSolution, inflation: float) -> Noise:
-    """Return the noise of the residuals of a solution without prior; ``inflation`` is c."""
+def make_noise(
+    equations: NormalEquations, weights: PerJoint, solution: WeightedSolution, inflation: BaseByBase
+) -> Noise:
+    """Return the noise of the residuals of a solution without prior."""
     _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
-    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, inflation)
+    mean = float(np.trace(inflation)) / max(len(inflation), 1)
+    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, mean)
     floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
     return Noise(np.maximum(variances, floor), inflation)
 
@@ -90,13 +101,12 @@ def make_prior(base: BaseParameters, equations: NormalEquations, settings: Prior
     """Return the prior of the selected standard parameters."""
     if settings.earlier is not None:
         return make_model_prior(base, equations, settings.earlier)
-    described = base.robot if settings.description is None else settings.description
-    values = dict(zip(described.parameter_names, described.theta.tolist(), strict=True))
-    own = dict(zip(base.robot.parameter_names, base.robot.theta.tolist(), strict=True))
-    theta = np.array([values.get(name, own[name]) for name in base.robot.parameter_names])
+    described = describe_like(base.robot, base.robot if settings.description is None else settings.description)
+    # A friction law is expected to be absent, even if it is described: without it, the model does not have the law.
+    theta = np.where([name.endswith(LAWS) for name in base.robot.parameter_names], 0.0, described.theta)
     prior = make_description_prior(base, equations, make_plausible_reference(described), theta)
     if settings.flat:
-        prior = prior.with_scale(Family.LINK, FLAT_SCALE)
+        prior = prior.with_scale(Family.LINK, FLAT_SCALE).with_scale(Family.ADDED_LOAD, FLAT_SCALE)
     elif settings.strength is not None:
         prior = prior.with_scale(Family.LINK, 1.0 / settings.strength)
     return prior

@@ -1,13 +1,13 @@
 """Choice of a model by evidence: rotor inertias and friction laws are part of it if the data speak for them.
 
-All families are estimated together first. Then the family whose removal costs least is removed, as long as this costs
-less than ``MIN_LOG_BAYES_FACTOR``; the noise is estimated again after each removal. Rotor inertias and load-dependent
-friction are never negative. The evidence of a model is therefore that of a prior without negative values (neglecting
-correlations between them):
+All families are estimated together first. Then the family for which the data speak least is removed, as long as its
+Bayes factor is below that of ``MIN_LOG_BAYES_FACTORS``; the noise is estimated again after each removal. Rotor inertias
+and load-dependent friction are never negative. The evidence of a model is therefore that of a prior without negative
+values (neglecting correlations between them):
 
 Identity      log Z + sum_k log(2 Φ(mean_k / std_k)),   Φ: distribution function of the standard normal
 Reference     R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995)
-              773-795: a Bayes factor above 150, a logarithm above 5, is very strong evidence
+              773-795: logarithms above 3 and 5 are strong and very strong evidence
 
 Without the sum, a delay of a torque sensor would be explained by negative rotor inertias.
 """
@@ -36,15 +36,18 @@ from ytheta.identification.estimators.evidence.empirical_bayes import (
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
-from ytheta.identification.priors.noise import Noise, estimate_inflation
+from ytheta.identification.priors.noise import Noise, PerLagAndJoint, estimate_correlation, estimate_inflation
 from ytheta.identification.priors.prior import Family, Prior
 from ytheta.identification.priors.settings import PriorSettings
-from ytheta.shapes import PerBase
+from ytheta.shapes import BaseByBase, PerBase
 
-MIN_LOG_BAYES_FACTOR = 5.0
+# Logarithm of the Bayes factor from which on a model has a family. Almost every drive has a rotor, so only strong
+# evidence against rotor inertias removes them; a friction law needs very strong evidence.
+MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 5.0, Family.LOAD: 5.0}
 # Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
 # Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
 MAX_LOAD_ERROR_RATIO = 1.1
+MAX_LOAD_ROUNDS = 5  # improvements of the transmitted torque; the first is that of a model without such friction
 POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
 
 # Families, torque that drives transmit → the equations of the model with these families.
@@ -80,14 +83,14 @@ class ModelChoice:
     considered    the families about which the data decided
     kept          those that the model has
     alternatives  for each of them the model with the opposite choice
-    inflation     number of equations that count as one, from the residuals of the model with all families: correlations
-                  that remain there are not due to a missing family. None if there was nothing to decide
+    correlation   autocorrelations of the residuals of the model with all families: correlations that remain there are
+                  not due to a missing family. None if there was nothing to decide
     """
 
     considered: tuple[Family, ...]
     kept: tuple[Family, ...]
     alternatives: tuple[Alternative, ...]
-    inflation: float | None = None
+    correlation: PerLagAndJoint | None = None
 
 
 NO_CHOICE = ModelChoice((), (), ())
@@ -114,18 +117,24 @@ def choose_model(
         return NO_CHOICE, load
     comparison = _Comparison.of(make_problem(everything, load), prior)
     candidate, alternatives = _remove_families(comparison, considered)
-    kept = tuple(family for family in considered if family not in candidate.removed)
-    if Family.LOAD in (*kept, *forced):
-        own_load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
-        own_equations = make_problem(everything, own_load).normal_equations()
+    for _ in range(MAX_LOAD_ROUNDS):
+        if load is None or Family.LOAD in candidate.removed:
+            break
+        load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
+        own = make_problem(everything, load)
         error, own_error = (
             compute_error_percent(equations, candidate.posterior.beta)
-            for equations in (comparison.equations, own_equations)
+            for equations in (comparison.equations, own.normal_equations())
         )
-        if own_error > MAX_LOAD_ERROR_RATIO * error and Family.LOAD in kept:
+        if own_error <= MAX_LOAD_ERROR_RATIO * error:
+            break
+        comparison = _Comparison.of(own, prior)
+        candidate, alternatives = _remove_families(comparison, considered)
+    else:
+        if Family.LOAD in considered:
             others = [family for family in considered if family is not Family.LOAD]
             return choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
-        load = own_load
+    kept = tuple(family for family in considered if family not in candidate.removed)
     validation = None if make_validation is None else make_validation(everything, load).normal_equations()
     choice = ModelChoice(
         tuple(considered),
@@ -139,7 +148,7 @@ def choose_model(
             )
             for family, other in alternatives.items()
         ),
-        comparison.inflation,
+        comparison.correlation,
     )
     return choice, load if Family.LOAD in (*kept, *forced) else None
 
@@ -186,15 +195,17 @@ class _Comparison:
     problem: EstimationProblem
     base: BaseParameters
     prior: Prior
-    inflation: float
+    correlation: PerLagAndJoint
+    inflation: BaseByBase
 
     @classmethod
     def of(cls, problem: EstimationProblem, settings: PriorSettings) -> _Comparison:
         base, equations = problem.base, problem.normal_equations()
         assert isinstance(base, BaseParameters)
         weights, solution, _ = solve_reweighted(equations, base.beta)
-        inflation = estimate_inflation(problem, solution.beta, weights, solution.decomposition)
-        return cls(problem, base, make_prior(base, equations, settings), inflation)
+        correlation = estimate_correlation(problem, solution.beta)
+        inflation = estimate_inflation(problem, correlation, weights, solution.decomposition)
+        return cls(problem, base, make_prior(base, equations, settings), correlation, inflation)
 
     @property
     def equations(self) -> NormalEquations:
@@ -206,14 +217,15 @@ class _Comparison:
         columns = select_columns(self.base)
         equations = self.equations.substitute(columns[:, kept], columns @ self.prior.mean)
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
-        return make_noise(equations, weights, solution, self.inflation)
+        return Noise(make_noise(equations, weights, solution, self.inflation).variances, self.inflation)
 
-    def evaluate(self, removed: Sequence[Family], noise: Noise) -> _Candidate:
-        """Return the model without these families."""
+    def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:
+        """Return the model without these families; ``similar``: a model with similar scales, to start from."""
         solution = solve_weighted(self.equations, noise.weights, self.base.beta)
-        information = Information(solution.beta, solution.decomposition.factor)
+        information = Information(solution.beta, noise.compute_factor(solution.decomposition))
         evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
-        return _Candidate(tuple(removed), evidence.maximize())
+        start = None if similar is None else similar.posterior.hyper_by_name
+        return _Candidate(tuple(removed), evidence.maximize(start))
 
 
 def _remove_families(
@@ -221,18 +233,21 @@ def _remove_families(
 ) -> tuple[_Candidate, dict[Family, _Candidate]]:
     """Return the chosen model, and for each family the model with the opposite choice."""
     removed: tuple[Family, ...] = ()
+    current: _Candidate | None = None
     while True:
         noise = comparison.estimate_noise(removed)
-        current = comparison.evaluate(removed, noise)
+        current = comparison.evaluate(removed, noise, current)
         kept = [family for family in considered if family not in removed]
-        simpler = {family: comparison.evaluate((*removed, family), noise) for family in kept}
+        simpler = {family: comparison.evaluate((*removed, family), noise, current) for family in kept}
         if not simpler:
             break
-        weakest = max(simpler, key=lambda family: simpler[family].log_evidence)
-        if simpler[weakest].log_evidence <= current.log_evidence - MIN_LOG_BAYES_FACTOR:
+        factors = {family: current.log_evidence - other.log_evidence for family, other in simpler.items()}
+        weakest = min(factors, key=lambda family: factors[family] - MIN_LOG_BAYES_FACTORS[family])
+        if factors[weakest] >= MIN_LOG_BAYES_FACTORS[weakest]:
             break
         removed = (*removed, weakest)
     richer = {
-        family: comparison.evaluate([other for other in removed if other is not family], noise) for family in removed
+        family: comparison.evaluate([other for other in removed if other is not family], noise, current)
+        for family in removed
     }
     return current, {family: (simpler | richer)[family] for family in considered}

@@ -1,0 +1,200 @@
+"""The table ``[identification]`` of a model file: the results of an identification as plain data and as TOML text.
+
+``--json`` prints the same data; docs/identify.md describes the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomlkit
+
+import ytheta
+from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.estimators.evidence.model_choice import ModelChoice
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.description import DESCRIPTION
+from ytheta.identification.priors.prior import Family
+from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
+from ytheta.robot.parameters import FRICTION_PARAMETERS
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
+
+TABLE = "identification"
+
+
+def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
+    """Return torque errors as plain data."""
+    return {
+        "relative_error_percent": errors.relative_percent,
+        "per_joint_percent": errors.per_joint_percent.tolist(),
+        "raw_relative_error_percent": errors.raw_relative_percent,
+        "raw_per_joint_percent": errors.raw_per_joint_percent.tolist(),
+        "of_variation_percent": errors.of_variation_percent.tolist(),
+        "rms": errors.rms.tolist(),
+        "torque_rms": errors.torque_rms.tolist(),
+        "samples": errors.samples,
+        "seconds": errors.seconds,
+    }
+
+
+def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
+    """Return the kinds of friction among these parameters, and whether there are rotor inertias, as plain data."""
+    kinds = {name.rpartition(".")[2] for name in parameters}
+    return {
+        "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
+        "rotor_inertia": "Ia" in kinds,
+    }
+
+
+def summarize_base_parameters(fit: Identification) -> Iterator[dict[str, Any]]:
+    """Yield name, value and deviations of every base parameter; ``prior_std`` and ``mark`` are None without prior."""
+    prior_std: Sequence[float | None] = [None] * len(fit.base)
+    marks: Sequence[str | None] = prior_std  # type: ignore[assignment]
+    if fit.uses_prior and fit.standard is not None:
+        prior_std, marks = fit.standard.base_prior_std.tolist(), [mark.value for mark in fit.marks]
+    rows = zip(fit.names, fit.beta.tolist(), fit.std.tolist(), prior_std, marks, strict=True)
+    for name, value, std, before, mark in rows:
+        yield {"name": name, "value": value, "std": std, "prior_std": before, "mark": mark}
+
+
+def summarize_standard_parameters(fit: Identification) -> Iterator[dict[str, Any]]:
+    """Yield value of the bodies, deviations and mark of every selected standard parameter; none without geometry."""
+    if fit.standard is None:
+        return
+    theta = dict(zip(fit.base.robot.parameter_names, fit.theta.tolist(), strict=True))
+    standard = fit.standard
+    rows = zip(standard.marks.items(), standard.std.tolist(), standard.prior_std.tolist(), strict=True)
+    for (name, mark), std, prior_std in rows:
+        yield {"name": name, "value": theta[name], "std": std, "prior_std": prior_std, "mark": mark.value}
+
+
+def summarize_choice(choice: ModelChoice) -> dict[str, Any]:
+    """Return which parts of the model the data chose, and what the alternatives would have given."""
+    return {
+        "considered": [family.value for family in choice.considered],
+        "kept": [family.value for family in choice.kept],
+        "alternatives": [asdict(alternative) for alternative in choice.alternatives],
+    }
+
+
+def summarize_prior(fit: Identification) -> dict[str, Any] | None:
+    """Return what the prior is centred on and how wide it is; None for estimators without prior.
+
+    ``scales`` are the factors that the data chose. ``relative_deviation`` is the deviation of links that is expected,
+    such as 0.2; None if nothing is expected of them, or if an earlier model says how far it can be trusted.
+    """
+    posterior = fit.estimate.posterior
+    if posterior is None:
+        return None
+    names = [hyper.name for hyper in posterior.prior.hyper]
+    scales = dict(zip(names, np.exp(posterior.hyper).tolist(), strict=True))
+    deviation = scales.get(DESCRIPTION.name)
+    links = posterior.scales[posterior.prior.belongs_to((Family.LINK,))]
+    if deviation is None and len(links) and fit.uses_prior:
+        deviation = float(links[0])  # the same for all links, since it was given
+    return {
+        "center": fit.origin.prior.value,
+        "source": fit.origin.prior_source,
+        "relative_deviation": deviation,
+        "scales": scales,
+    }
+
+
+def summarize_consistency(fit: Identification) -> dict[str, Any] | None:
+    """Return what physical consistency costs, in percent of torque error; None if the geometry is unknown."""
+    if fit.standard is None or fit.consistency_cost is None:
+        return None
+    return {
+        **asdict(fit.consistency_cost),
+        "active_links": list(fit.standard.bodies.active_links),
+        "lacking_links": [
+            name for finding in fit.findings if finding.code == FitFindingCode.CONSISTENCY for name in finding.names
+        ],
+    }
+
+
+def format_table(fit: Identification) -> Iterator[str]:
+    """Yield the lines of the table ``[identification]``."""
+    origin = fit.origin
+    yield f"[{TABLE}]"
+    yield from _format_entries(
+        {
+            "ytheta": ytheta.__version__,
+            "verdict": fit.verdict.grade.value,
+            "reason": fit.verdict.sentence,
+            **({} if fit.consistent is None else {"consistent": fit.consistent}),
+            "estimator": origin.estimator,
+            "form": origin.form,
+            **summarize_selection(origin.parameters),
+            **summarize_geometry(fit.base),
+            "logs": list(origin.logs),
+            "validation_logs": list(origin.validation_logs),
+            "cutoff": float(origin.settings[0].cutoff),  # the same for all logs
+            "derivative": origin.settings[0].derivative,
+            "samples": fit.samples,
+            "condition_number": fit.condition_number,
+            **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
+        }
+    )
+    yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."
+    yield "parameters = ["
+    functions = list_function_texts(fit.base)
+    rows = zip(
+        summarize_base_parameters(fit), fit.seen, fit.base.expressions, functions or [None] * len(fit.base), strict=True
+    )
+    for row, seen, expression, function in rows:
+        row |= {"seen": seen.value, "expression": expression, "function": function}
+        yield f"    {_format_inline_table(row)},"
+    yield "]"
+    yield f"\n# Covariance of the {fit.base.noun}, in their order; each row ends at the diagonal."
+    yield "covariance = ["
+    for k, covariances in enumerate(fit.covariance):
+        yield f"    {_format_value(covariances[: k + 1].tolist())},"
+    yield "]"
+    if fit.standard is not None:
+        yield "\n# Standard parameters of the bodies, with their deviations after and before the data."
+        yield "standard = ["
+        for row in summarize_standard_parameters(fit):
+            yield f"    {_format_inline_table(row)},"
+        yield "]"
+    tables = {
+        "fit": summarize_errors(fit.fit),
+        "validation": None if fit.validation is None else summarize_errors(fit.validation),
+        "choice": summarize_choice(fit.choice) if fit.choice.considered else None,
+        "prior": summarize_prior(fit),
+        "consistency": summarize_consistency(fit),
+        "standard_parameters": {name: seen.value for name, seen in fit.standard_seen.items()},
+    }
+    for key, values in tables.items():
+        if values is not None:
+            yield f"\n[{TABLE}.{key}]"
+            yield from _format_entries(values)
+
+
+def _format_entries(values: Mapping[str, Any]) -> Iterable[str]:
+    """Return the lines ``key = value``; None has no TOML value and is left out."""
+    return (f"{_format_key(key)} = {_format_value(value)}" for key, value in values.items() if value is not None)
+
+
+def _format_inline_table(values: Mapping[str, Any]) -> str:
+    return f"{{ {', '.join(_format_entries(values))} }}"
+
+
+def _format_key(key: str) -> str:
+    return key if key.isascii() and key.replace("_", "").isalnum() else _format_value(key)
+
+
+def _format_value(value: object) -> str:
+    """Return a value as TOML text; floats are written with all their digits."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_format_value, value))}]"
+    if isinstance(value, Mapping):
+        return _format_inline_table(value) if value else "{}"
+    if isinstance(value, float):
+        return repr(float(value))
+    return tomlkit.item(value).as_string()

@@ -1,0 +1,142 @@
+"""Evidence and posterior against dense formulas, also if data or prior are extremely strong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from tests.support.evidence_cases import compute_dense_posterior, draw_evidence, make_posterior
+from ytheta.identification.priors.evidence import Evidence, Information, factor_with_identity
+from ytheta.identification.priors.prior import Family
+
+HYPER = np.array([-0.7, 0.4, -1.2])
+SEEDS = range(4)
+
+
+def compute_dense_evidence(evidence: Evidence, hyper: np.ndarray) -> float:
+    """log N(beta_hat; K mean, N⁻¹ + K A S² Aᵀ Kᵀ) and the density of the hyperparameters, without constants."""
+    factor, prior = evidence.information.factor, evidence.prior
+    N = factor @ factor.T
+    effect = evidence.K @ prior.axes * np.exp(prior.offset + prior.design @ hyper)
+    distribution = multivariate_normal(evidence.K @ prior.mean, np.linalg.inv(N) + effect @ effect.T)
+    without_prior = multivariate_normal(np.zeros(len(N)), np.linalg.inv(N))
+    own = sum(-0.5 * ((h - each.mean) / each.std) ** 2 for h, each in zip(hyper, prior.hyper, strict=True))
+    value = distribution.logpdf(evidence.information.beta) - without_prior.logpdf(np.zeros(len(N)))
+    return float(value + own)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_value_is_the_density_of_the_estimate(seed: int) -> None:
+    evidence = draw_evidence(seed)
+    for hyper in (HYPER, HYPER + 1.0, HYPER - 2.0):
+        assert evidence.compute(hyper)[0] == pytest.approx(compute_dense_evidence(evidence, hyper), rel=1e-9)
+    other = replace(evidence, prior=replace(evidence.prior, mean=evidence.prior.mean + 0.1))
+    assert other.compute(HYPER)[0] != pytest.approx(compute_dense_evidence(evidence, HYPER), rel=1e-3)  # the twin
+
+
+def compute_numerical_gradient(evidence: Evidence, hyper: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    steps = step * np.eye(len(hyper))
+    return np.array([(evidence.compute(hyper + s)[0] - evidence.compute(hyper - s)[0]) / (2.0 * step) for s in steps])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradient_against_finite_differences(seed: int) -> None:
+    evidence = draw_evidence(seed, rank=5)
+    for hyper in (HYPER, HYPER + 2.0, HYPER - 3.0):
+        value, gradient = evidence.compute(hyper)
+        numerical = compute_numerical_gradient(evidence, hyper)
+        np.testing.assert_allclose(gradient, numerical, rtol=1e-6, atol=1e-6 * max(1.0, abs(value)))
+        with pytest.raises(AssertionError):  # the twin: a factor of two, as if scales were their squares
+            np.testing.assert_allclose(0.5 * gradient, numerical, rtol=1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_posterior_is_that_of_bayesian_regression(seed: int) -> None:
+    evidence = draw_evidence(seed)
+    posterior = make_posterior(evidence, HYPER)
+    np.testing.assert_allclose(posterior.scales, evidence.prior.compute_scales(HYPER))
+    mean, covariance = compute_dense_posterior(posterior)
+    np.testing.assert_allclose(posterior.theta, mean, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(posterior.theta_std, np.sqrt(np.diag(covariance)), rtol=1e-8)
+    np.testing.assert_allclose(posterior.beta, evidence.K @ mean, rtol=1e-9, atol=1e-10)
+    change = evidence.information.beta - evidence.prior_beta
+    np.testing.assert_allclose(posterior.gain @ change, posterior.beta - evidence.prior_beta, rtol=1e-8, atol=1e-10)
+    axes = evidence.prior.axes * posterior.scales
+    np.testing.assert_allclose(axes @ posterior.reduced_covariance @ axes.T, covariance, rtol=1e-7, atol=1e-10)
+    twin, _ = compute_dense_posterior(make_posterior(evidence, HYPER + 0.5))
+    assert abs(posterior.theta - twin).max() > 1e-3
+
+
+def test_maximum_is_not_below_that_of_a_grid() -> None:
+    for seed in SEEDS:
+        evidence = draw_evidence(seed)
+        best = evidence.maximize()
+        grid = np.stack(np.meshgrid(*[np.linspace(-5.0, 3.0, 13)] * 3), axis=-1).reshape(-1, 3)
+        highest = max(evidence.compute(hyper)[0] for hyper in grid)
+        assert evidence.compute(best.hyper)[0] >= highest - 1e-6
+        inside = abs(best.hyper - [each.mean for each in evidence.prior.hyper]) < 8.9
+        np.testing.assert_allclose(evidence.compute(best.hyper)[1][inside], 0.0, atol=1e-2)
+
+
+def test_a_prior_without_hyperparameters_needs_no_search() -> None:
+    evidence = draw_evidence()
+    fixed = evidence.prior.with_scale(Family.LINK, 0.2).with_scale(Family.ROTOR, 0.1)
+    posterior = replace(evidence, prior=fixed).maximize()
+    assert posterior.hyper.shape == (0,)
+    mean, _ = compute_dense_posterior(posterior)
+    np.testing.assert_allclose(posterior.theta, mean, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("strength", [1e7, 1e-7])
+def test_extremely_strong_and_weak_data(strength: float) -> None:
+    evidence = draw_evidence(strength=strength)
+    for hyper in (HYPER, HYPER + 9.0, HYPER - 9.0):
+        posterior = make_posterior(evidence, hyper)
+        value, gradient = evidence.compute(hyper)
+        assert np.isfinite([value, *gradient, *posterior.theta, *posterior.theta_std]).all()
+        assert (posterior.theta_std <= np.linalg.norm(evidence.prior.axes * posterior.scales, axis=1)).all()
+    expected = evidence.information.beta if strength > 1.0 else evidence.prior_beta
+    np.testing.assert_allclose(make_posterior(evidence, HYPER).beta, expected, rtol=1e-8, atol=1e-8)
+    other = evidence.prior_beta if strength > 1.0 else evidence.information.beta
+    assert abs(make_posterior(evidence, HYPER).beta - other).max() > 0.1  # the twin
+
+
+def test_accuracy_beside_strong_data() -> None:
+    """The gain is the identity to 1e-12 if the data are 1e10 times as precise as the prior."""
+    evidence = draw_evidence(strength=1e10)
+    np.testing.assert_allclose(make_posterior(evidence, HYPER).gain, np.eye(6), atol=1e-10)
+    flat = HYPER + np.array([9.0, 0.0, 9.0])
+    np.testing.assert_allclose(make_posterior(evidence, flat).beta, evidence.information.beta, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 2, 5])
+def test_directions_without_data_keep_the_prior(rank: int) -> None:
+    evidence = draw_evidence(rank=rank)
+    posterior = evidence.maximize()
+    mean, covariance = compute_dense_posterior(posterior)
+    np.testing.assert_allclose(posterior.theta, mean, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(posterior.theta_std, np.sqrt(np.diag(covariance)), rtol=1e-6)
+    assert np.linalg.matrix_rank(posterior.gain, tol=1e-9) == rank
+    if not rank:
+        np.testing.assert_allclose(posterior.theta, evidence.prior.mean, atol=1e-12)
+        np.testing.assert_allclose(posterior.hyper[:2], [each.mean for each in evidence.prior.hyper[:2]], atol=1e-3)
+
+
+def test_half_inverse_of_parameters_of_different_size() -> None:
+    rng = np.random.default_rng(2)
+    sizes = np.array([1e-6, 1.0, 1e6, 1e3])[:, None]
+    information = Information(np.zeros(4), sizes * rng.normal(size=(4, 4)))
+    np.testing.assert_allclose(information.half_inverse.T @ information.factor, np.eye(4), atol=1e-9)
+
+
+def test_the_identity_is_not_lost_to_rounding() -> None:
+    GS = np.array([[1e12, 0.0, 0.0], [0.0, 1e-12, 0.0]])
+    R = factor_with_identity(GS)
+    np.testing.assert_allclose(abs(np.diag(R)), [1e12, 1.0], rtol=1e-12)
+    rng = np.random.default_rng(0)
+    GS = rng.normal(size=(3, 5))
+    R = factor_with_identity(GS)
+    np.testing.assert_allclose(R.T @ R, np.eye(3) + GS @ GS.T, atol=1e-12)

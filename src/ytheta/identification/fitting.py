@@ -113,12 +113,12 @@ class FitEquations:
             self._bases[key] = self._find_parameters(families)
         return self._bases[key]
 
-    def thin(self) -> FitEquations:
+    def thin(self, max_samples: int = MAX_CHOICE_SAMPLES) -> FitEquations:
         """Return these equations for a part of the motion, which is enough to choose a model."""
         return replace(
             self,
-            sources=_thin_sources(self.sources),
-            validation_sources=_thin_sources(self.validation_sources),
+            sources=_thin_sources(self.sources, max_samples),
+            validation_sources=_thin_sources(self.validation_sources, max_samples),
         )
 
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
@@ -158,8 +158,8 @@ class FitEquations:
         )
 
 
-def _thin_sources(sources: tuple[Source, ...]) -> tuple[Source, ...]:
+def _thin_sources(sources: tuple[Source, ...], max_samples: int) -> tuple[Source, ...]:
     """Return a part of cached sources, with a cache of its own that can be freed before that of all samples fills."""
     uncached = tuple(each.source if isinstance(each, CachedSource) else each for each in sources)
-    pieces = select_pieces(uncached, MAX_CHOICE_SAMPLES)
+    pieces = select_pieces(uncached, max_samples)
     return sources if pieces is uncached else cache_sources(pieces, MAX_CHOICE_BYTES)

@@ -26,7 +26,12 @@ from ytheta.identification.assessment.residuals import TorqueErrors, compute_err
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential, RigidTorque
-from ytheta.identification.equations.friction import find_highest_speeds, make_drive_directions, with_smooth_friction
+from ytheta.identification.equations.friction import (
+    find_highest_speeds,
+    find_smooth_speeds,
+    make_drive_directions,
+    with_smooth_speeds,
+)
 from ytheta.identification.equations.friction_laws import bound_friction
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
@@ -37,6 +42,7 @@ from ytheta.identification.estimators.evidence.model_choice import (
     compute_error_percent,
     make_rigid_torque,
 )
+from ytheta.identification.estimators.evidence.transition_speeds import choose_transition_speeds
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
@@ -57,6 +63,7 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
@@ -67,6 +74,7 @@ from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerBase, PerJoint
 
+MAX_SCAN_SAMPLES = 10_000  # from which the transition speeds of friction are chosen
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
@@ -203,26 +211,31 @@ def _identify_from_logs(
     report("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     report("finding the base parameters")
-    # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
-    directions = make_drive_directions(with_smooth_friction(robot, fit_logs))
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
     if prior.earlier is not None and not selection.parameters:
         selection = selection.adopt(prior.earlier.base)
-    fit_equations = FitEquations(
-        robot,
-        selection,
-        form,
-        window,
-        min_speed,
-        threads,
-        selection.list_considered(robot, form) if uses_evidence else (),
-        cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations)),
-        cache_sources(tuple(LogSource(each, directions) for each in validation_preparations)),
-    )
-    _check_equations(fit_equations)
+    # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
+    smooth_speeds = find_smooth_speeds(robot, fit_logs)
+    considered = selection.list_considered(robot, form) if uses_evidence else ()
+
+    def make_equations(speeds: Mapping[str, float]) -> FitEquations:
+        directions = make_drive_directions(with_smooth_speeds(robot, speeds))
+        sources = cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations))
+        validation_sources = cache_sources(tuple(LogSource(each, directions) for each in validation_preparations))
+        return FitEquations(robot, selection, form, window, min_speed, threads, considered, sources, validation_sources)
+
+    _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
+    if Family.ROOT in considered:  # all friction is chosen by the data
+        smooth_speeds = choose_transition_speeds(
+            lambda speeds: (
+                make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem((Family.ROTOR, Family.ROOT), None)
+            ),
+            smooth_speeds,
+        )
+    fit_equations = make_equations(smooth_speeds)
     thinned = fit_equations.thin()
     choice, load = choose_model(
         thinned.make_problem,
@@ -245,7 +258,7 @@ def _identify_from_logs(
         bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
     )
     judge = _Judge(bounded, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
-    model = bounded.with_robot(with_smooth_friction(bounded.robot, fit_logs))
+    model = bounded.with_robot(with_smooth_speeds(bounded.robot, smooth_speeds))
     validation = (
         judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     )

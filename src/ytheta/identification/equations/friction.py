@@ -6,12 +6,12 @@ kernel computes Coulomb friction from the sign of the velocity at each sample.
 
 If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
 to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
-``SMOOTH_SPEED_RATIO`` times the joint's highest speed.
+``SMOOTH_SPEED_RATIO`` times the joint's highest speed; with the estimator "evidence", the data may choose a higher one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,16 +55,28 @@ def make_drive_directions(robot: Robot) -> DriveDirections | None:
 
 def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
     """Return the robot with a smoothing speed for every drive whose description has no ``coulomb_speed``."""
-    if robot.loops:  # smoothing speeds are proportional to velocity ratios, which depend on the pose
-        return robot
-    highest = np.max([_compute_highest_speeds(log) for log in logs], axis=0)
-    floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
-    smooth_speeds = _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
+    return with_smooth_speeds(robot, find_smooth_speeds(robot, logs))
+
+
+def with_smooth_speeds(robot: Robot, speeds: Mapping[str, float]) -> Robot:
+    """Return the robot with these smoothing speeds, by drive, wherever the description has no ``coulomb_speed``."""
 
     def smooth(name: str, drive: Drive) -> Drive:
-        return drive if drive.coulomb_speed else replace(drive, coulomb_speed=smooth_speeds.get(name, 0.0))
+        return drive if drive.coulomb_speed else replace(drive, coulomb_speed=speeds.get(name, 0.0))
 
-    return robot.with_drives(smooth)
+    return robot.with_drives(smooth) if speeds else robot
+
+
+def find_smooth_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
+    """Return ``SMOOTH_SPEED_RATIO`` times the highest speed of every drive; empty if the robot has loops.
+
+    With loops, smoothing speeds would be proportional to velocity ratios, which depend on the pose.
+    """
+    if robot.loops:
+        return {}
+    highest = np.max([_compute_highest_speeds(log) for log in logs], axis=0)
+    floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
+    return _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
 
 
 def find_highest_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:

@@ -39,8 +39,9 @@ def test_the_torque_of_a_log_belongs_to_its_time() -> None:
     simulation = yt.simulate(robot, law, seconds=10.0, every=2)
     log = simulation.log()
     assert log.tau is not None
-    fit = yt.identify(robot, log, friction=("viscous", "coulomb"))
-    late = yt.identify(robot, replace(log, tau=simulation.runs.tau[0]), friction=("viscous", "coulomb"))
+    fit = yt.identify(robot, log, estimator="weighted", friction=("viscous", "coulomb"))
+    late_log = replace(log, tau=simulation.runs.tau[0])
+    late = yt.identify(robot, late_log, estimator="weighted", friction=("viscous", "coulomb"))
     assert isinstance(fit.base, yt.BaseParameters)
     truth = fit.base.K @ robot.theta
     large = abs(truth) > 0.05

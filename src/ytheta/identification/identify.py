@@ -228,7 +228,7 @@ def _identify_from_logs(
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
-    if Family.ROOT in considered:  # all friction is chosen by the data
+    if False:
         smooth_speeds = choose_transition_speeds(
             lambda speeds: (
                 make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem((Family.ROTOR, Family.ROOT), None)

@@ -1,16 +1,16 @@
 """The prior around a description: links in the log-det metric of their pseudo-inertias, drives in units of torque.
 
-Identity      L⁻¹ P L⁻ᵀ = L⁻¹ P0 L⁻ᵀ + s · Z,   L = [[(S_c + m |c|² 1)^½, c √m], [0, √m]],   svec Z ~ N(0, 1)
+Identity      P - P0 = s (z m p pᵀ + m (v pᵀ + p vᵀ) / √2 + S_c^½ Z S_c^½),   p = (c, 1),   v = (S_c/m + |c|² 1)^½ z
 Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
               Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP)
 Notation      code   meaning
               P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
+              z, Z   standard normal numbers; off the diagonal of Z, divided by √2
               s      scale: 0.2 if the description is off by about 20 %
-Differs from  the paper in: m |c|² 1 is added to the second moments. A description that is off by 20 % is so about the
-              joint: its centres of mass are off by 20 % of their distance from the joint, and its moments of inertia
-              by 20 % of those about the joint, however small the body is. This factor L separates the mass, the
-              centre and the second moments of a body; each of these three has a factor of its own
+Differs from  the paper in: |c|² 1 is added in v; without it, the right side is the metric of the paper. The centre of mass
+              of a description that is off by 20 % is off by 20 % of its distance from the joint, however small the
+              body is. The mass, the centre and the second moments of a body have a factor of their own each
 
 The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
 second moments. A link at which the description lacks something, such as a load, is released by its own term; no
@@ -32,10 +32,10 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.bodies.pseudo_inertia import BASIS, to_svec
 from ytheta.identification.bodies.reference import PlausibleReference
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Matrix4, PerParameter
@@ -53,8 +53,7 @@ FAMILIES = {
 FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
 # Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
 FLAT_SCALE = 1e3
-# Components of the entries of svec, whose last column belongs to centre and mass.
-SVEC_COMPONENTS = (2, 2, 2, 2, 2, 2, 1, 1, 1, 0)
+AXIS_COMPONENTS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # mass, centre, second moments
 
 
 def make_description_prior(
@@ -133,24 +132,30 @@ def compute_body_axes(
 
     If only some of the ten parameters are chosen, the others are known; then components cannot be separated.
     """
-    to_svec_matrix = compute_svec_matrix(P0)
+    axes = np.stack([Inertia.from_pseudo(change).vector for change in _list_body_changes(P0)], axis=1)
     if chosen.all():
-        return np.linalg.inv(to_svec_matrix), tuple((COMPONENTS[k],) for k in SVEC_COMPONENTS)
-    half = to_svec_matrix[:, chosen]
-    inverse = np.linalg.inv(half.T @ half)
-    return np.linalg.cholesky(inverse), ((),) * int(chosen.sum())
+        return axes, tuple((COMPONENTS[k],) for k in AXIS_COMPONENTS)
+    precision = np.linalg.inv(axes @ axes.T)[np.ix_(chosen, chosen)]
+    return np.linalg.cholesky(np.linalg.inv(precision)), ((),) * int(chosen.sum())
 
 
-def compute_svec_matrix(P0: Matrix4) -> Float[np.ndarray, "10 10"]:
-    """Return the matrix with svec(L⁻¹ P L⁻ᵀ) = matrix @ theta of a link; see the module docstring."""
+def _list_body_changes(P0: Matrix4) -> Iterator[Matrix4]:
+    """Yield the changes of the pseudo-inertia by one unit of each coordinate, in the order of ``AXIS_COMPONENTS``."""
     mass = P0[3, 3]
-    center = P0[:3, 3] / mass
-    L = np.zeros((4, 4))
+    point = P0[3] / mass  # (c, 1)
+    center = point[:3]
     about_center = P0[:3, :3] - mass * np.outer(center, center)
-    L[:3, :3] = np.linalg.cholesky(about_center + mass * float(center @ center) * np.eye(3))
-    L[:3, 3], L[3, 3] = center * np.sqrt(mass), np.sqrt(mass)
-    inverse = np.linalg.inv(L)
-    return to_svec(inverse @ BASIS @ inverse.T).T
+    yield mass * np.outer(point, point)
+    for column in np.linalg.cholesky(about_center / mass + float(center @ center) * np.eye(3)).T:
+        shift = np.append(column, 0.0)
+        yield mass * (np.outer(shift, point) + np.outer(point, shift)) / np.sqrt(2.0)
+    factor = np.linalg.cholesky(about_center)
+    for i in range(3):
+        for j in range(i + 1):
+            change = np.zeros((4, 4))
+            pair = np.outer(factor[:, i], factor[:, j])
+            change[:3, :3] = pair if i == j else (pair + pair.T) / np.sqrt(2.0)
+            yield change
 
 
 def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iterator[_Block]:

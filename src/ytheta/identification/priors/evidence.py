@@ -187,6 +187,13 @@ class Posterior:
         return freeze(self._apply_gain(self.evidence.information.factor.T))
 
     @cached_property
+    def beta_covariance(self) -> BaseByBase:
+        """Covariance of the base parameters: what the prior leaves, and what the noise of the data causes."""
+        left = (np.eye(len(self.gain)) - self.gain) @ self.evidence.K @ self.evidence.prior.axes * self.scales
+        caused = self.gain @ self.evidence.information.half_inverse
+        return freeze(left @ left.T + caused @ caused.T)
+
+    @cached_property
     def theta(self) -> Float[np.ndarray, "selected"]:
         """Means of the selected standard parameters."""
         z = self._GS.T @ self._solve(self.evidence.u)

@@ -123,8 +123,6 @@ def _make_estimate(
 ) -> Estimate:
     gain = posterior.gain @ solution.decomposition.inverse
     spread, degrees_of_freedom = compute_spread(equations, noise.weights, gain)
-    remaining = np.eye(len(posterior.beta)) - posterior.gain
-    axes = remaining @ posterior.evidence.K @ posterior.prior.axes * posterior.scales
     positive = noise.weights[noise.weights > 0.0]
     return Estimate(
         posterior.beta,
@@ -132,7 +130,7 @@ def _make_estimate(
         degrees_of_freedom,
         noise.weights / (np.median(positive) if len(positive) else 1.0),
         solution.decomposition.null_space,
-        prior_spread=axes @ axes.T,
+        posterior_covariance=posterior.beta_covariance,
         posterior=posterior,
     )
 

@@ -43,7 +43,7 @@ from ytheta.shapes import BaseByBase, PerBase
 
 # Logarithm of the Bayes factor from which on a model has a family. Almost every drive has a rotor, so only strong
 # evidence against rotor inertias removes them; a friction law needs very strong evidence.
-MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 5.0, Family.LOAD: 5.0}
+MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 10.0, Family.LOAD: 10.0}
 # Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
 # Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
 MAX_LOAD_ERROR_RATIO = 1.1

@@ -19,6 +19,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that are estimated by default
+SMOOTH = "smooth"  # Coulomb friction whose transition speed the data choose
 ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs between forward and backward motion
 
 
@@ -46,7 +47,7 @@ def expand_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
         return FRICTION
     words = check_words("friction", friction, "kinds", FRICTION)
     for kind in words:
-        if kind not in (known := (*FRICTION_PARAMETERS, ASYMMETRIC)):
+        if kind not in (known := (*FRICTION_PARAMETERS, ASYMMETRIC, SMOOTH)):
             raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, known)}")
     kinds = [each for kind in words for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
     return tuple(dict.fromkeys(kinds))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
+from ytheta.identification.arguments import SMOOTH
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
@@ -38,12 +39,28 @@ class Selection:
     parameters     names of standard parameters, which replace the choices above; empty if there are none
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown
+    smooth         whether the data choose how gradually Coulomb friction changes its sign
     """
 
     friction: tuple[str, ...] | None = None
     rotor_inertia: bool | None = None
     parameters: tuple[str, ...] = ()
     unknown_geometry: bool = False
+    smooth: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        kinds: tuple[str, ...] | None,
+        rotor_inertia: bool | None,
+        parameters: tuple[str, ...],
+        *,
+        unknown_geometry: bool,
+    ) -> Selection:
+        """Return a selection; the kind of friction "smooth" is not one of parameters."""
+        smooth = kinds is not None and SMOOTH in kinds
+        friction = None if kinds is None else tuple(kind for kind in kinds if kind != SMOOTH)
+        return cls(friction, rotor_inertia, parameters, unknown_geometry, smooth)
 
     @property
     def basic_friction(self) -> tuple[str, ...]:

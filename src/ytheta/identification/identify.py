@@ -129,8 +129,9 @@ def identify(
     forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
-                   "root" (root of the speed) and "load" (in proportion to the load). By default viscous, coulomb and
-                   offset; and with "auto" also root and load if the data speak for them
+                   "root" (root of the speed), "load" (in proportion to the load), and "smooth" if the data are to
+                   choose how gradually Coulomb friction changes its sign. By default viscous, coulomb and offset; and
+                   with "auto" also root and load if the data speak for them
     rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
                    they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
@@ -179,7 +180,7 @@ def identify(
             validation_logs,
             estimator=method,
             form=form,
-            selection=Selection(kinds, rotor_inertia, names, unknown_geometry),
+            selection=Selection.of(kinds, rotor_inertia, names, unknown_geometry=unknown_geometry),
             prior=settings_of_prior,
             bounds=bounds or BodyBounds(),
             window=window,
@@ -228,12 +229,10 @@ def _identify_from_logs(
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
-    if False:
+    if selection.smooth:
+        families = [family for family in selection.forced if family is not Family.LOAD]
         smooth_speeds = choose_transition_speeds(
-            lambda speeds: (
-                make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem((Family.ROTOR, Family.ROOT), None)
-            ),
-            smooth_speeds,
+            lambda speeds: make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem(families, None), smooth_speeds
         )
     fit_equations = make_equations(smooth_speeds)
     thinned = fit_equations.thin()

@@ -83,8 +83,11 @@ class ConsistencyCost:
 
     @property
     def ratio(self) -> float:
-        """Error of the bodies divided by the error of the estimate, on the logs of the fit."""
-        return self.bodies_percent / self.estimate_percent if self.estimate_percent > 0.0 else 1.0
+        """Error of the bodies divided by the error of the estimate, on the logs of the fit or of the validation."""
+        pairs = [(self.bodies_percent, self.estimate_percent)]
+        if self.validation_bodies_percent is not None and self.validation_estimate_percent is not None:
+            pairs.append((self.validation_bodies_percent, self.validation_estimate_percent))
+        return max(bodies / estimate if estimate > 0.0 else 1.0 for bodies, estimate in pairs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ Notation      code   meaning
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
               z, Z   standard normal numbers; off the diagonal of Z, divided by √2
               s      scale: 0.2 if the description is off by about 20 %
-Differs from  the paper in: |c|² 1 is added in v; without it, the right side is the metric of the paper. The centre of mass
+Differs from  the paper in: |c|² 1 is added in v; without it, the distance is that of the paper. The centre of mass
               of a description that is off by 20 % is off by 20 % of its distance from the joint, however small the
               body is. The mass, the centre and the second moments of a body have a factor of their own each
 

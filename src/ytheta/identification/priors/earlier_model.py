@@ -2,7 +2,7 @@
 
 The model file contains base parameters with their covariance. In directions that the earlier logs did not determine,
 the width is that of the prior around the bodies of the model. A factor for all widths is the only hyperparameter: it is
-one if the robot has not changed, and large if it has.
+one if the robot has not changed, and large if it has; never less than one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ytheta.identification.priors.evidence import Evidence, Information, Posteri
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
 from ytheta.identification.priors.settings import EarlierModel
 
-CHANGE = Hyperparameter("change since the earlier model", 0.0, 1.0)
+CHANGE = Hyperparameter("change since the earlier model", 0.0, 1.0, minimum=0.0)
 # Eigenvalues of the model's covariance relative to the largest, each in units of its own deviations; smaller ones are
 # rounding errors of the file.
 MIN_RELATIVE_VARIANCE = 1e-14

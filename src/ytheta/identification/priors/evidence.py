@@ -32,8 +32,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
 
 from ytheta.identification.priors.prior import Prior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, SquareMatrix, freeze
@@ -88,6 +86,8 @@ class Evidence:
 
     def compute(self, hyper: PerHyper) -> tuple[float, PerHyper]:
         """Return log Z plus the logarithm of the hyperparameters' own density, without constants, and its gradient."""
+        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
+
         scales = self.prior.compute_scales(hyper)
         R = factor_with_identity(self.G * scales)
         half = solve_triangular(R, np.column_stack([self.u, self.G * scales]), trans="T", check_finite=False)
@@ -103,8 +103,12 @@ class Evidence:
         ``start``: hyperparameters of a similar model, by name, from which the search starts; by default it starts from
         several points.
         """
+        from scipy.optimize import minimize  # imported here, since predictions need no SciPy
+
         mean = self._hyper_mean
-        bounds = [(each - MAX_LOG_SCALE, each + MAX_LOG_SCALE) for each in mean]
+        bounds = [
+            (max(each.mean - MAX_LOG_SCALE, each.minimum), each.mean + MAX_LOG_SCALE) for each in self.prior.hyper
+        ]
         starts = [mean + shift for shift in STARTS]
         if start is not None:
             starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
@@ -231,6 +235,8 @@ class Posterior:
         return factor_with_identity(self._GS)
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
+        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
+
         half = solve_triangular(self._R, right, trans="T", check_finite=False)
         return np.asarray(solve_triangular(self._R, half, check_finite=False))
 

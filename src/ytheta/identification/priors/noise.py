@@ -32,6 +32,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.shapes import BaseByBase, Float, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
+SAMPLES_PER_PIECE = 2048  # many times the lags of an autocorrelation, but little memory
 MAX_PIECES = 32  # of the motion, for the autocorrelations of the residuals
 MAX_PRODUCT_PIECES = 12  # of the motion, for the products Yᵀ R Y
 # Share of the equations that remains for the variance if correlated equations are fewer than the parameters.
@@ -120,8 +121,13 @@ def estimate_variances(
 
 
 def _select_tasks(problem: EstimationProblem, count: int) -> list[Task]:
-    """Return at most ``count`` pieces, evenly distributed over the motion."""
-    tasks = list(problem.tasks())
+    """Return at most ``count`` short pieces, evenly distributed over the motion."""
+    tasks = [
+        Task(k, samples)
+        for k, source in enumerate(problem.sources)
+        for segment, length in enumerate(source.lengths)
+        for samples in problem.form.split(segment, length, source.rate, SAMPLES_PER_PIECE)
+    ]
     return [tasks[k] for k in np.unique(np.linspace(0, len(tasks) - 1, count).round().astype(int))]
 
 

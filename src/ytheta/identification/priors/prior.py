@@ -9,6 +9,7 @@ Only selected standard parameters occur. Their mean is the description, so that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,11 +38,12 @@ OPTIONAL_FAMILIES = (Family.ROTOR, Family.ROOT, Family.LOAD)
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """The logarithm of a factor of scales, with its own normal distribution; std is infinite if nothing is known."""
+    """The logarithm of a factor of scales, with its own normal distribution, cut off below ``minimum``."""
 
     name: str
     mean: float
     std: float
+    minimum: float = -math.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential, RigidTorque
@@ -42,7 +41,8 @@ from ytheta.identification.priors.settings import PriorSettings
 from ytheta.shapes import BaseByBase, PerBase
 
 # Logarithm of the Bayes factor from which on a model has a family. Almost every drive has a rotor, so only strong
-# evidence against rotor inertias removes them; a friction law needs very strong evidence.
+# evidence against rotor inertias removes them. A friction law needs much more than strong evidence, because what no
+# model explains, such as stiction or flexibility, is not the noise for which the evidence is computed.
 MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 10.0, Family.LOAD: 10.0}
 # Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
 # Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
@@ -181,6 +181,8 @@ class _Candidate:
 
 def compute_sign_evidence(posterior: Posterior) -> float:
     """Return the sum of the module docstring over the parameters that cannot be negative."""
+    from scipy.special import log_ndtr  # imported here, since predictions need no SciPy
+
     prior, total = posterior.prior, 0.0
     positive = prior.axes[:, prior.belongs_to(POSITIVE_FAMILIES)].any(axis=1)
     for mean, std in zip(posterior.theta[positive], posterior.theta_std[positive], strict=True):

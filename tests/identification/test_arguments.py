@@ -65,9 +65,9 @@ def test_friction_is_expanded() -> None:
     assert expand_friction(None) == FRICTION
     assert expand_friction(()) == ()
     assert expand_friction(("viscous", "asymmetric", "coulomb")) == ("viscous", "coulomb", "offset")
-    assert expand_friction(("root", "load", "root")) == ("root", "load")
+    assert expand_friction(("root", "load", "root", "smooth")) == ("root", "load", "smooth")
     with pytest.raises(
-        InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, load, offset, root, viscous"
+        InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, load, offset, root, smooth, viscous"
     ):
         expand_friction(("dry",))
 

@@ -50,13 +50,13 @@ def test_no_prior_is_least_squares() -> None:
 
 
 def test_a_better_description_is_a_better_prior() -> None:
-    """The prior of the true robot: errors of the links fall; of a robot of twice the mass: they grow."""
+    """The prior of the true robot: errors fall, though not those of friction; of a robot of twice the mass: they grow."""
     case = get_case()
     doubled = case.description.with_inertias(
         {link.name: link.inertia + link.inertia for link in case.description.links[1:]}
     )
     own, true, wrong = (identify(prior=prior) for prior in (None, case.truth, doubled))
-    assert case.compute_model_error(true.robot) < 0.7 * case.compute_model_error(own.robot)
+    assert case.compute_model_error(true.robot) < 0.8 * case.compute_model_error(own.robot)
     assert case.compute_model_error(wrong.robot) > case.compute_model_error(own.robot)
 
 

@@ -12,7 +12,6 @@ import ytheta as yt
 from tests.support.estimation_cases import draw_body, smooth_motion
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.bodies.pseudo_inertia import BASIS, LinkScale, from_svec
 from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -20,11 +19,10 @@ from ytheta.identification.equations.friction_laws import with_friction_laws
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.description import (
+    AXIS_COMPONENTS,
     COMPONENTS,
     FLAT_SCALE,
-    SVEC_COMPONENTS,
     compute_body_axes,
-    compute_svec_matrix,
     compute_torque_units,
     make_description_prior,
 )
@@ -53,7 +51,12 @@ def to_theta(pseudo: np.ndarray) -> np.ndarray:
 
 
 def compute_distance(P0: np.ndarray, P: np.ndarray) -> float:
-    return float(np.linalg.norm(compute_svec_matrix(P0) @ (to_theta(P) - to_theta(P0))))
+    return float(np.linalg.norm(compute_coordinates(P0, P - P0)))
+
+
+def compute_coordinates(P0: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The coordinates of a change of the body: relative changes, without their scales."""
+    return np.linalg.solve(compute_body_axes(P0, ALL)[0], to_theta(change))
 
 
 def compute_log_det_distance(Q: np.ndarray, dP: np.ndarray) -> float:
@@ -62,17 +65,33 @@ def compute_log_det_distance(Q: np.ndarray, dP: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_metric_is_that_of_log_det_about_the_joint(seed: int) -> None:
-    """The metric is tr(Q⁻¹ dP Q⁻¹ dP), where Q is the body with the lever of its mass added to its second moments."""
+def test_the_metric_is_that_of_log_det_if_the_centre_has_no_lever(seed: int) -> None:
+    """Without a lever the metric is tr(P0⁻¹ dP P0⁻¹ dP)."""
     P0, P = draw_pseudo(seed), draw_pseudo(seed + 10)
-    Q = P0.copy()
-    Q[:3, :3] += P0[:3, 3] @ P0[:3, 3] / P0[3, 3] * np.eye(3)
-    assert compute_distance(P0, P) == pytest.approx(compute_log_det_distance(Q, P - P0), rel=1e-9)
-    assert compute_distance(P0, P) != pytest.approx(compute_log_det_distance(P0, P - P0), rel=1e-2)  # the twin
+    assert compute_distance(P0, P) < (1.0 - 1e-6) * compute_log_det_distance(P0, P - P0)  # the twin: the lever is wider
     centered = P0.copy()
     centered[:3, :3] -= np.outer(P0[:3, 3], P0[:3, 3]) / P0[3, 3]
-    centered[:3, 3] = centered[3, :3] = 0.0  # a centre of mass at the joint has no lever
+    centered[:3, 3] = centered[3, :3] = 0.0
     assert compute_distance(centered, P) == pytest.approx(compute_log_det_distance(centered, P - centered), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lever_widens_the_centre_only(seed: int) -> None:
+    """A centre shifted by s |c| in any direction is about s √2 away, however small the body; moments are as before."""
+    P0 = draw_pseudo(seed)
+    mass, center = P0[3, 3], P0[:3, 3] / P0[3, 3]
+    small = P0.copy()
+    small[:3, :3] = mass * np.outer(center, center) + 1e-4 * (P0[:3, :3] - mass * np.outer(center, center))
+    for direction in np.eye(3):
+        step = 0.2 * np.linalg.norm(center) * direction
+        shift = np.zeros((4, 4))
+        shift[:3, :3] = mass * (np.outer(center, step) + np.outer(step, center))
+        shift[:3, 3] = shift[3, :3] = mass * step
+        assert np.linalg.norm(compute_coordinates(small, shift)) == pytest.approx(0.2 * np.sqrt(2.0), rel=1e-2)
+        assert compute_log_det_distance(small, shift) > 1.0  # the twin: without the lever, it would be far away
+    moments = np.zeros((4, 4))
+    moments[:3, :3] = 0.1 * (P0[:3, :3] - mass * np.outer(center, center))
+    assert np.linalg.norm(compute_coordinates(P0, moments)) == pytest.approx(0.1 * np.sqrt(3.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -82,7 +101,7 @@ def test_the_metric_does_not_depend_on_the_directions_of_the_link_frame(seed: in
     R[:3, 3] = 0.0
     assert compute_distance(R @ P0 @ R.T, R @ P @ R.T) == pytest.approx(compute_distance(P0, P), rel=1e-9)
     # The twin: the origin is the joint and matters.
-    assert compute_distance(T @ P0 @ T.T, T @ P @ T.T) != pytest.approx(compute_distance(P0, P), rel=1e-2)
+    assert compute_distance(T @ P0 @ T.T, T @ P @ T.T) != pytest.approx(compute_distance(P0, P), rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -98,25 +117,24 @@ def test_components_are_mass_center_and_second_moments(seed: int) -> None:
     moments[:3, :3] = [[0.2, 0.1, 0.0], [0.1, -0.3, 0.2], [0.0, 0.2, 0.1]]
     changes = {0: np.outer(homogeneous, homogeneous), 1: shift, 2: moments}
 
-    def list_components(matrix: np.ndarray, change: np.ndarray) -> set[int]:
-        entries = matrix @ np.linalg.lstsq(BASIS.reshape(10, 16).T, change.ravel(), rcond=None)[0]
-        return {SVEC_COMPONENTS[k] for k in np.flatnonzero(abs(entries) > 1e-9 * abs(entries).max())}
+    def list_components(change: np.ndarray) -> set[int]:
+        entries = compute_coordinates(P0, change)
+        return {AXIS_COMPONENTS[k] for k in np.flatnonzero(abs(entries) > 1e-9 * abs(entries).max())}
 
     for component, change in changes.items():
-        assert list_components(compute_svec_matrix(P0), change) == {component}
-    # The twin: Cholesky's lower factor has the same metric, but mixes the components.
-    assert any(list_components(LinkScale.of(P0).to_scaled, change) != {k} for k, change in changes.items())
+        assert list_components(change) == {component}
+    assert list_components(shift + moments) == {1, 2}  # the twin
 
 
 def test_axes_are_relative_changes() -> None:
     P0 = draw_pseudo(4)
     axes, factors = compute_body_axes(P0, ALL)
-    assert factors == tuple((COMPONENTS[k],) for k in SVEC_COMPONENTS)
-    np.testing.assert_allclose(compute_svec_matrix(P0) @ axes, np.eye(10), atol=1e-9)
-    entries = from_svec(compute_svec_matrix(P0) @ (0.2 * to_theta(P0)))
-    assert entries[3, 3] == pytest.approx(0.2)  # 20 % more of the whole body is 20 % more mass,
-    np.testing.assert_allclose(entries[:3, 3], 0.0, atol=1e-9)  # the same centre,
-    assert 0.0 < np.linalg.eigvalsh(entries[:3, :3]).max() < 0.2  # and at most 20 % of the moments about the joint
+    assert factors == tuple((COMPONENTS[k],) for k in AXIS_COMPONENTS)
+    entries = np.linalg.solve(axes, 0.2 * to_theta(P0))
+    components = np.array(AXIS_COMPONENTS)
+    assert entries[components == 0] == pytest.approx(0.2)  # 20 % more of the whole body is 20 % more mass,
+    np.testing.assert_allclose(entries[components == 1], 0.0, atol=1e-9)  # the same centre,
+    assert np.linalg.norm(entries[components == 2]) == pytest.approx(0.2 * np.sqrt(3.0))  # and 20 % of the moments
 
 
 def test_axes_of_some_parameters_are_those_of_a_conditional_distribution() -> None:

@@ -31,7 +31,7 @@ CHOICE = ModelChoice(
 def test_log_bayes_factors_speak_for_the_family(identification: Identification) -> None:
     chosen = replace(identification, choice=CHOICE)
     assert explain_choice(chosen) == (
-        "chosen by the data (log Bayes factor for it): rotor inertia yes (307 > −3), root friction no (−3.2 < 5)"
+        "chosen by the data (log Bayes factor for it): rotor inertia yes (307 > −3), root friction no (−3.2 < 10)"
     )
     rows = list(list_alternatives(chosen))
     assert [name for name, *_ in rows] == ["chosen model", "without rotor inertia", "with root friction"]

@@ -39,8 +39,8 @@ class Estimate:
     joint_condition_numbers
                         estimator lin only: condition number of each joint's own equations A_i, columns scaled to length
                         one; infinite if they do not identify all of the joint's parameters
-    posterior_covariance
-                        covariance of beta for estimators with a prior, which estimate the noise themselves; else None
+    prior_spread        covariance of beta that the prior leaves, for estimators with a prior; it does not depend on
+                        the noise of the residuals
     posterior           the prior with its chosen scales and the distribution of the parameters, likewise
     """
 
@@ -52,13 +52,13 @@ class Estimate:
     rounds: int = 1
     findings: tuple[Finding, ...] = ()
     joint_condition_numbers: PerJoint | None = None
-    posterior_covariance: BaseByBase | None = None
+    prior_spread: BaseByBase | None = None
     posterior: Posterior | None = None
 
     def __post_init__(self) -> None:
         for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
             object.__setattr__(self, name, freeze(getattr(self, name).view()))
-        for optional in (self.joint_condition_numbers, self.posterior_covariance):
+        for optional in (self.joint_condition_numbers, self.prior_spread):
             if optional is not None:
                 freeze(optional)
 
@@ -67,10 +67,10 @@ class Estimate:
         return f"Estimate({len(self.beta)} base parameters, {unidentified} unidentified directions)"
 
     def covariance(self, variances: PerJoint) -> BaseByBase:
-        """Return the covariance of beta for these noise variances of the joints; see ``posterior_covariance``."""
-        if self.posterior_covariance is not None:
-            return self.posterior_covariance
+        """Return the covariance of beta for these noise variances of the joints."""
         total: np.ndarray = np.einsum("j,jab->ab", variances, self.spread)
+        if self.prior_spread is not None:
+            total = total + self.prior_spread
         return 0.5 * (total + total.T)
 
 

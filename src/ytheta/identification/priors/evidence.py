@@ -191,11 +191,10 @@ class Posterior:
         return freeze(self._apply_gain(self.evidence.information.factor.T))
 
     @cached_property
-    def beta_covariance(self) -> BaseByBase:
-        """Covariance of the base parameters: what the prior leaves, and what the noise of the data causes."""
+    def prior_spread(self) -> BaseByBase:
+        """Covariance of the base parameters that the prior leaves; the noise of the data adds to it."""
         left = (np.eye(len(self.gain)) - self.gain) @ self.evidence.K @ self.evidence.prior.axes * self.scales
-        caused = self.gain @ self.evidence.information.half_inverse
-        return freeze(left @ left.T + caused @ caused.T)
+        return freeze(left @ left.T)
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "selected"]:

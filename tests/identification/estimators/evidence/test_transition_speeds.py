@@ -28,7 +28,8 @@ def identify(share: float) -> tuple[dict[str, float], np.ndarray]:
     truth = case.truth.with_drives(change)
     tau = yt.inverse_dynamics(truth)(motion.q, motion.qd, motion.qdd)
     tau = tau + 0.01 * tau.std(axis=0) * np.random.default_rng(0).normal(size=tau.shape)
-    fit = yt.identify(case.description, yt.Log(truth.actuated, motion.t, motion.q, tau))
+    log = yt.Log(truth.actuated, motion.t, motion.q, tau)
+    fit = yt.identify(case.description, log, friction=("viscous", "coulomb", "offset", "smooth"))
     return {name: drive.coulomb_speed for name, drive in fit.robot.drives if name in speeds}, highest
 
 

@@ -130,7 +130,7 @@ def _make_estimate(
         degrees_of_freedom,
         noise.weights / (np.median(positive) if len(positive) else 1.0),
         solution.decomposition.null_space,
-        posterior_covariance=posterior.beta_covariance,
+        prior_spread=posterior.prior_spread,
         posterior=posterior,
     )
 

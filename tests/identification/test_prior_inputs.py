@@ -50,7 +50,7 @@ def test_no_prior_is_least_squares() -> None:
 
 
 def test_a_better_description_is_a_better_prior() -> None:
-    """The prior of the true robot: errors fall, though not those of friction; of a robot of twice the mass: they grow."""
+    """With the prior of the true robot, errors fall, though not those of friction; with twice its mass, they grow."""
     case = get_case()
     doubled = case.description.with_inertias(
         {link.name: link.inertia + link.inertia for link in case.description.links[1:]}

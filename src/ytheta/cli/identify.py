@@ -81,7 +81,7 @@ Friction = Annotated[
     str | None,
     typer.Option(
         metavar="KINDS",
-        help="viscous, coulomb, offset, asymmetric, root or load, separated by commas, or none; by default "
+        help="viscous, coulomb, offset, asymmetric, root, load or smooth, separated by commas, or none; by default "
         "viscous,coulomb,offset, and root and load if the data speak for them.",
     ),
 ]
@@ -256,7 +256,9 @@ def _parse_links(
     for text in texts or ():
         link, _, ranges = text.rpartition("=")
         if not link:
-            raise InputError(f"{option} {text!r}: write LINK=LOWER:UPPER, such as {option} link2={','.join(example)}")
+            raise InputError(
+                f"{option} {text!r}: write a link and its bounds, such as {option} link2={','.join(example)}"
+            )
         if link in known:
             raise InputError(f"{option} {text!r}: bounds of {link!r} are given twice; keep one of them")
         known.add(link)

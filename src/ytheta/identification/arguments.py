@@ -9,6 +9,7 @@ import numpy as np
 
 from ytheta.arguments import check_kind, check_number, check_words
 from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.identification.equations.friction_laws import supports_load_friction
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
@@ -49,8 +50,20 @@ def expand_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
     for kind in words:
         if kind not in (known := (*FRICTION_PARAMETERS, ASYMMETRIC, SMOOTH)):
             raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, known)}")
-    kinds = [each for kind in words for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
-    return tuple(dict.fromkeys(kinds))
+    parts = {ASYMMETRIC: ("coulomb", "offset"), SMOOTH: ("coulomb", SMOOTH)}
+    return tuple(dict.fromkeys(each for kind in words for each in parts.get(kind, (kind,))))
+
+
+def check_friction_laws(robot: Robot, kinds: Sequence[str]) -> None:
+    """Raise an InputError if kinds of friction cannot be estimated for this robot."""
+    if "load" in kinds and not supports_load_friction(robot):
+        raise InputError(
+            f"robot {robot.name!r} has loops, couplings or motors, with which the torque that a drive transmits is not "
+            "that of one joint; remove 'load' from friction"
+        )
+    if SMOOTH in kinds and (robot.loops or all(drive.coulomb_speed for _, drive in robot.drives)):
+        reason = "has closed loops" if robot.loops else "has a coulomb_speed for every drive in its description"
+        raise InputError(f"robot {robot.name!r} {reason}, so there is nothing to choose; remove 'smooth' from friction")
 
 
 def check_parameters(
@@ -79,7 +92,7 @@ def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Es
 
 def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:
     """Return the robot with a load of unknown inertia on each of these links."""
-    for link in check_words("add_load", links, "names of links", ("link3",)):
+    for link in dict.fromkeys(check_words("add_load", links, "names of links", ("link3",))):
         if link not in {each.name for each in robot.links}:
             raise UnknownNameError(
                 f"robot {robot.name!r} has no link {link!r}{suggest_names(link, [each.name for each in robot.links])}"

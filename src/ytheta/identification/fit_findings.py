@@ -15,7 +15,10 @@ from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.estimators.estimate import Estimate, Estimator
+from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.prior import Family
+from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.result import ConsistencyCost, Identification
 from ytheta.identification.standard_parameters import Mark, StandardParameters
 from ytheta.identification.unknown_geometry import summarize_geometry
@@ -23,6 +26,7 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
 
+DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
 MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
 MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
@@ -90,12 +94,21 @@ def find_bounded_friction(robot: Robot) -> Iterator[Finding]:
         yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy, names=tuple(bounded))
 
 
+def find_contradictory_friction(choice: ModelChoice) -> Iterator[Finding]:
+    """Yield a note if load-dependent friction contradicts the torque on which it depends."""
+    if Family.LOAD in choice.contradictory:
+        statement = "load-dependent friction does not reproduce the torque that drives transmit, so the model has none"
+        remedy = "the motion does not separate the two; record faster and slower motion with other loads"
+        yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy)
+
+
 def find_body_findings(result: Identification) -> Iterator[Finding]:
     """Yield what a user should know about the bodies of a model."""
     standard, cost = result.standard, result.consistency_cost
     assert standard is not None
     assert cost is not None
-    if not standard.reference.has_inertias:
+    posterior = result.estimate.posterior
+    if posterior is not None and result.origin.prior in DESCRIBED and Family.LINK not in posterior.prior.families:
         statement = "the description has no inertias, so the prior of the links is flat"
         remedy = (
             "values that the motion does not determine are guesses from the geometry; add masses to the description"
@@ -111,15 +124,16 @@ def _describe_cost(standard: StandardParameters, cost: ConsistencyCost) -> Findi
     names = tuple(each.link for each in links if each.share >= MIN_SUSPICIOUS_SHARE) or tuple(
         each.link for each in links[:1]
     )
+    estimate, bodies = cost.worst
     statement = (
-        f"physical consistency costs {100.0 * (cost.ratio - 1.0):.0f} % of error "
-        f"({cost.estimate_percent:.3g} % → {cost.bodies_percent:.3g} %)"
+        f"physical consistency costs {100.0 * (cost.ratio - 1.0):.0f} % of error ({estimate:.3g} % → {bodies:.3g} %)"
     )
     if names:
-        statement += f", most of it at {', '.join(names)}: the description lacks something there"
+        statement += f", most of it at {', '.join(names)}: the description may lack something there"
         remedy = f"estimate a load there (add_load, --add-load {names[0]}), or declare the force that acts there"
     else:
-        remedy = f"the constraints that cost it: {', '.join(standard.bodies.active_bounds[:3])}"
+        bounds = ", ".join(standard.bodies.active_bounds[:3])
+        remedy = f"the constraints that cost it: {bounds}" if bounds else "inspect the residuals of the estimate"
     fields = {"links": list(names), "estimate_percent": cost.estimate_percent, "bodies_percent": cost.bodies_percent}
     return Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy, names=names, fields=fields)
 

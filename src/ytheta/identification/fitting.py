@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
-from ytheta.identification.arguments import SMOOTH
+from ytheta.identification.arguments import FRICTION, SMOOTH
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
@@ -21,7 +21,6 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
-DEFAULT_FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that every model has by default
 # Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
 MAX_CHOICE_BYTES = 16 * 2**20  # of these samples, kept in memory while the model is chosen
@@ -65,7 +64,7 @@ class Selection:
     @property
     def basic_friction(self) -> tuple[str, ...]:
         """The kinds of friction without friction laws."""
-        kinds = DEFAULT_FRICTION if self.friction is None else self.friction
+        kinds = FRICTION if self.friction is None else self.friction
         return tuple(kind for kind in kinds if kind not in FAMILY_OF_LAW)
 
     @property
@@ -131,7 +130,12 @@ class FitEquations:
         return self._bases[key]
 
     def thin(self, max_samples: int = MAX_CHOICE_SAMPLES) -> FitEquations:
-        """Return these equations for a part of the motion, which is enough to choose a model."""
+        """Return these equations for a part of the motion, which is enough to choose a model.
+
+        Windows of other forms may be longer than a piece; then all of the motion is used.
+        """
+        if self.form != "differential":
+            return self
         return replace(
             self,
             sources=_thin_sources(self.sources, max_samples),
@@ -141,11 +145,10 @@ class FitEquations:
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""
         base = self.find_parameters(families)
-        if self.form == "differential":
-            return self._make_problem(Differential(base, self.min_speed, load), self.sources)
-        return self._make_problem(
-            create_form(self.form, base, min_speed=self.min_speed, window=self.window), self.sources
-        )
+        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
+        if isinstance(form, Differential):
+            form = replace(form, load=load)
+        return self._make_problem(form, self.sources)
 
     def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the validation motion, always in the differential form."""

@@ -13,6 +13,7 @@ from ytheta.findings import attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.arguments import (
+    check_friction_laws,
     check_min_speed,
     check_parameters,
     choose_estimator,
@@ -49,6 +50,7 @@ from ytheta.identification.fit_findings import (
     describe_unknown_geometry,
     find_body_findings,
     find_bounded_friction,
+    find_contradictory_friction,
     find_unexcited_joints,
     find_unfiltered_friction,
     name_log,
@@ -138,8 +140,8 @@ def identify(
                    and ``rotor_inertia``; all other parameters keep the values of the description
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown, even if they have values
-    prior          what the prior is centred on instead of the description: a model file or a robot, whose covariance
-                   is used too if it was identified; or "none" for no prior
+    prior          what the prior is centred on instead of the description: a robot, or the file of a robot or of an
+                   identified model, whose covariance is used too; or "none" for no prior
     prior_strength inverse of the relative deviation that is expected of the description, such as 5 for 20 %; None lets
                    the data choose
     bounds         bounds of masses and centres of mass of the bodies in the model
@@ -164,7 +166,10 @@ def identify(
     robot = with_unknown_loads(robot, add_load)
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     kinds = None if friction is None else expand_friction(friction)
+    check_friction_laws(robot, kinds or ())
     settings_of_prior = read_prior(robot, prior, prior_strength)
+    if (unknown_geometry or robot.unset_symbols) and (prior, prior_strength) != (None, None):
+        raise InputError("without geometry there is no prior of the links; remove prior and prior_strength")
     method = with_prior(
         choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None)
     )
@@ -283,6 +288,7 @@ def _identify_from_logs(
         *find_unexcited_joints(problem, estimator, estimate),
         *find_unfiltered_friction(problem.base),
         *find_bounded_friction(model.robot),
+        *find_contradictory_friction(choice),
         *diagnose(problem, estimate),
     )
     result = Identification(
@@ -335,9 +341,17 @@ def _add_bodies(
         highest_speeds=speeds,
     )
     beta = base.K @ standard.theta
+    estimate_percent, bodies_percent = (
+        compute_error_percent(result.normal_equations, each) for each in (result.beta, beta)
+    )
+    if result.origin.form != "differential" or KnownTorque(
+        base
+    ):  # then the equations are not those of the whole torque
+        estimate_percent = result.fit.relative_percent
+        bodies_percent = judge.compute_errors(judge.equations.sources, beta).relative_percent
     cost = ConsistencyCost(
-        compute_error_percent(result.normal_equations, result.beta),
-        compute_error_percent(result.normal_equations, beta),
+        estimate_percent,
+        bodies_percent,
         None if result.validation is None else result.validation.relative_percent,
         None
         if result.validation is None

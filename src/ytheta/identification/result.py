@@ -83,11 +83,20 @@ class ConsistencyCost:
 
     @property
     def ratio(self) -> float:
-        """Error of the bodies divided by the error of the estimate, on the logs of the fit or of the validation."""
-        pairs = [(self.bodies_percent, self.estimate_percent)]
-        if self.validation_bodies_percent is not None and self.validation_estimate_percent is not None:
-            pairs.append((self.validation_bodies_percent, self.validation_estimate_percent))
-        return max(bodies / estimate if estimate > 0.0 else 1.0 for bodies, estimate in pairs)
+        """Error of the bodies divided by the error of the estimate, on the logs where it is larger."""
+        return _divide(*self.worst)
+
+    @property
+    def worst(self) -> tuple[float, float]:
+        """Errors of the estimate and of the bodies, on the logs of the fit or validation where they differ more."""
+        pairs = [(self.estimate_percent, self.bodies_percent)]
+        if self.validation_estimate_percent is not None and self.validation_bodies_percent is not None:
+            pairs.append((self.validation_estimate_percent, self.validation_bodies_percent))
+        return max(pairs, key=lambda pair: _divide(*pair))
+
+
+def _divide(estimate: float, bodies: float) -> float:
+    return bodies / estimate if estimate > 0.0 else 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,7 +172,7 @@ class Identification(Reported):
 
     @cached_property
     def covariance(self) -> BaseByBase:
-        """Covariance of beta along identified directions; zero along unidentified ones, where ``std`` is infinite."""
+        """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
         return freeze(self.estimate.covariance(self.noise**2 * self.autocorrelation_time))
 
     @property

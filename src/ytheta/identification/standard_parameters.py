@@ -6,7 +6,7 @@ give beta:
 Identity      E[theta | beta] = mean + B (beta - K mean),   B = Sigma Kᵀ (K Sigma Kᵀ)⁻¹
               cov(theta) = Sigma - B K Sigma + B cov(beta) Bᵀ
 Notation      mean, Sigma   prior of theta: that of the estimator or, for estimators without one, the prior around the
-                            description with its usual widths
+                            description with ten times its usual widths
               H             metric of data and prior together: Kᵀ N K + Sigma⁻¹, N = cov of the noise alone, inverted
 
 The model file contains bodies: the physically consistent parameters nearest to the most likely ones in the metric H.
@@ -34,7 +34,7 @@ from ytheta.identification.bodies.suspicious import SuspiciousLink, find_suspici
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.evidence.empirical_bayes import make_prior, select_columns
-from ytheta.identification.priors.prior import Prior
+from ytheta.identification.priors.prior import Prior, invert_rows
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.parameters import FRICTION_PARAMETERS
@@ -42,6 +42,9 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerSelected, freeze
 
+# Widths of the prior around the description for estimators without prior, relative to the usual ones. It only decides
+# between parameters among which the data hardly decide.
+WEAK_PRIOR_FACTOR = 10.0
 # Share of the prior's variance that the data have removed.
 MIN_DATA_SHARE = 0.9  # from this share on, a parameter is determined by the data
 MAX_PRIOR_SHARE = 0.1  # up to this share, it is determined by the prior
@@ -68,7 +71,7 @@ class StandardParameters:
     theta            all standard parameters of the bodies, in the order of ``robot.parameter_names``
     bodies           how the bodies were found
     reference        plausible bodies of the description
-    suspicious       links whose physical consistency costs most
+    program          the cone program whose solution the bodies are
     """
 
     names: tuple[str, ...]
@@ -123,14 +126,19 @@ def find_standard_parameters(
     B = axes @ invert_rows(effect)
     mean = prior.mean + B @ (estimate.beta - columns @ prior.mean)
     rest = axes - B @ effect
-    variance = np.sum(rest**2, axis=1) + np.sum((B @ covariance) * B, axis=1)
+    unseen = (
+        _project_on(estimate.unidentified) @ effect
+    )  # an estimate without prior says nothing about these directions
+    has_prior = estimate.posterior is not None and not settings.flat
+    total = covariance if has_prior else covariance + unseen @ unseen.T
+    variance = np.sum(rest**2, axis=1) + np.sum((B @ total) * B, axis=1)
     inverse = np.linalg.inv(axes)
     N, precision = equations.matrix(noise_weights), inverse.T @ inverse
     metric = columns.T @ N @ columns + precision
     pull = columns.T @ N @ estimate.beta + precision @ prior.mean
     places = [base.robot.parameter_names.index(name) for name in base.selected]
     target = base.robot.theta.copy()
-    target[places] = mean if estimate.posterior is not None else np.linalg.solve(metric, pull)
+    target[places] = mean if has_prior else np.linalg.solve(metric, pull)
     full = np.zeros((len(target), len(target)))
     full[np.ix_(places, places)] = metric
     reference = make_plausible_reference(base.robot)
@@ -157,21 +165,20 @@ def find_standard_parameters(
     )
 
 
-def invert_rows(matrix: Float[np.ndarray, "base coordinates"]) -> Float[np.ndarray, "coordinates base"]:
-    """Return the pseudo-inverse of a matrix with independent rows, whose lengths may differ by many orders."""
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    lengths = np.where(lengths > 0.0, lengths, 1.0)
-    return np.asarray(np.linalg.pinv(matrix / lengths)) / lengths.T
+def _project_on(directions: Float[np.ndarray, "base directions"]) -> BaseByBase:
+    """Return the projection on the space that these directions span."""
+    Q = np.linalg.qr(directions)[0]
+    return np.asarray(Q @ Q.T)
 
 
 def _find_prior(
     base: BaseParameters, estimate: Estimate, equations: NormalEquations, settings: PriorSettings
 ) -> tuple[Prior, PerCoordinate]:
-    """Return the prior of the estimator and its scales or, without one, that of the description with usual widths."""
-    if estimate.posterior is not None:
+    """Return the prior of the estimator and its scales or, without one, a weak prior around the description."""
+    if estimate.posterior is not None and not settings.flat:
         return estimate.posterior.prior, estimate.posterior.scales
-    prior = make_prior(base, equations, settings)
-    return prior, prior.compute_scales(np.array([hyper.mean for hyper in prior.hyper]))
+    prior = make_prior(base, equations, PriorSettings(description=settings.description))
+    return prior, WEAK_PRIOR_FACTOR * prior.compute_scales(np.array([hyper.mean for hyper in prior.hyper]))
 
 
 def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:

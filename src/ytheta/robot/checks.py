@@ -161,8 +161,8 @@ def check_load_friction(robot: str, drives: Sequence[str], parts: Mapping[str, S
     kinds = [kind for kind, entries in parts.items() if entries]
     if drives and kinds:
         raise RobotError(
-            f"robot {robot!r}: {', '.join(map(repr, drives))} has load-dependent friction ('load'), but the robot has "
-            f"{' and '.join(kinds)}, with which the torque that a drive transmits is not determined by its joint "
+            f"robot {robot!r}: load-dependent friction ('load') of {', '.join(map(repr, drives))} is not possible, "
+            f"because the robot has {' and '.join(kinds)}, with which the torque that a drive transmits is not determined by its joint "
             "alone; remove 'load' from the drive"
         )
 

@@ -61,6 +61,10 @@ def make_drive_limits(robot: Robot, free: Collection[str], highest_speeds: Mappi
         if drive.root is None:
             add({names["fc"]: 1.0}, 0.0, f"friction of {owner} brakes")
             continue
+        if names["fc"] not in free and not float(theta[index[names["fc"]]]) > 0.0:
+            add(
+                {names["fs"]: 1.0}, 0.0, f"friction of {owner} brakes"
+            )  # without Coulomb friction, it does so near rest
         for factors in _list_curve_factors(drive, highest_speeds.get(owner, 0.0)):
             chosen = {names[s]: f for s, f in zip(CURVE_PARAMETERS, factors, strict=True) if s in names and s != "fl"}
             add(chosen, 0.0, f"friction of {owner} brakes")

@@ -6,7 +6,7 @@ kernel computes Coulomb friction from the sign of the velocity at each sample.
 
 If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
 to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
-``SMOOTH_SPEED_RATIO`` times the joint's highest speed; with the estimator "evidence", the data may choose a higher one.
+``SMOOTH_SPEED_RATIO`` times the joint's highest speed; the data choose a higher one if the user asks for it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def find_smooth_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
 
 
 def find_highest_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
-    """Return a bound of the speed of every drive in these logs; empty if the robot has loops."""
+    """Return the highest speed of every drive in these logs, averaged over 50 ms; empty if the robot has loops."""
     if robot.loops:
         return {}
     return _compute_drive_speeds(robot, np.max([_compute_highest_speeds(log) for log in logs], axis=0))

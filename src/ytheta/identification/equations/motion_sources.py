@@ -237,6 +237,8 @@ def select_pieces(
             for segment, length in enumerate(source.lengths)
             for first in range(0, length, piece_length)
         ]
+        if not pieces:
+            continue
         count = max(1, int(len(pieces) * max_samples / total))
         places = np.unique(np.linspace(0, len(pieces) - 1, count).round().astype(int))
         selected.append(PieceSource(source, tuple(pieces[k] for k in places)))

@@ -45,7 +45,8 @@ DESCRIPTION = Hyperparameter("description", math.log(0.3), math.log(3.0))
 COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
 LINK_STD = 1.0
 ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
-LOAD = Hyperparameter("", math.log(3.0), 1.5)  # of a load that the description does not know
+# Of a load that the description does not know, relative to the floors of a body: typically half of the heaviest link.
+LOAD = Hyperparameter("", math.log(30.0), 1.5)
 FAMILIES = {
     family: Hyperparameter(family.value, math.log(0.1), math.log(10.0))
     for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)

@@ -205,14 +205,12 @@ class Posterior:
     @cached_property
     def theta_std(self) -> Float[np.ndarray, "selected"]:
         """Standard deviations of the selected standard parameters."""
-        axes = self.evidence.prior.axes * self.scales
-        return freeze(np.sqrt(np.maximum(np.sum((axes @ self.reduced_covariance) * axes, axis=1), 0.0)))
+        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
 
-    @cached_property
-    def reduced_covariance(self) -> Float[np.ndarray, "coordinates coordinates"]:
-        """Covariance of z, the coordinates of the prior in units of their scales; the identity without data."""
-        reduced = np.eye(len(self.scales)) - self._GS.T @ self._solve(self._GS)
-        return freeze(0.5 * (reduced + reduced.T))
+        # The covariance of z, in units of the scales, is (1 + S Gᵀ G S)⁻¹. Its root loses nothing to rounding.
+        R = factor_with_identity(self._GS.T)
+        axes = self.evidence.prior.axes * self.scales
+        return freeze(np.linalg.norm(solve_triangular(R, axes.T, trans="T", check_finite=False), axis=0))
 
     def _apply_gain(self, right: np.ndarray) -> np.ndarray:
         """Return K A S² Gᵀ M⁻¹ ``right``.

@@ -9,19 +9,17 @@ Reference     W. K. Newey and K. D. West, Econometrica 55 (1987) 703-708: the co
 Notation      code         meaning
               R_j          Toeplitz matrix of the autocorrelations rho_j(k) of joint j's residuals
               N^½          symmetric root of N, with columns of Y scaled to length one
-              inflation    C: how many equations count as one, for every direction of beta; its mean eigenvalue is
-                           ``mean_inflation``
+              inflation    C: how many equations count as one, for every direction of beta
 Differs from  the paper in: the correlations of residuals and of Y are estimated separately; the autocorrelations end
               where the sum of a pair is no longer positive, see ``autocorrelation``; no direction has less noise than
-              white residuals would give; at most ``MAX_PIECES`` pieces of the motion are used, so that the cost does
-              not grow with the log
+              white residuals would give; only some pieces of the motion are used, so that the cost does not grow
+              with the log
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -50,14 +48,9 @@ class Noise:
 
     @property
     def weights(self) -> PerJoint:
-        """Inverse variances 1 / v_j; 0 for a joint without equations."""
-        positive = self.variances > 0.0
+        """Inverse variances 1 / v_j; 0 for a joint whose equations say nothing, with infinite variance."""
+        positive = (self.variances > 0.0) & np.isfinite(self.variances)
         return np.where(positive, 1.0 / np.where(positive, self.variances, 1.0), 0.0)
-
-    @cached_property
-    def mean_inflation(self) -> float:
-        """The number of equations that count as one, averaged over all directions of beta."""
-        return float(np.trace(self.inflation)) / max(len(self.inflation), 1)
 
     def compute_factor(self, decomposition: NormalDecomposition) -> Float[np.ndarray, "base identified"]:
         """Return F with F Fᵀ = N S⁻¹ N, the information of the data, for the decomposition of N."""
@@ -109,6 +102,11 @@ def estimate_inflation(
     values, vectors = np.linalg.eigh(0.5 * (C + C.T))
     bounded = (vectors * np.maximum(values, 1.0)) @ vectors.T
     return V[:, :rank] @ bounded @ V[:, :rank].T + V[:, rank:] @ V[:, rank:].T
+
+
+def compute_mean_inflation(inflation: BaseByBase) -> float:
+    """Return the number of equations that count as one, averaged over all directions of beta."""
+    return float(np.trace(inflation)) / max(len(inflation), 1)
 
 
 def estimate_variances(

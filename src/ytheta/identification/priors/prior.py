@@ -32,10 +32,6 @@ class Family(StrEnum):
     FLAT = "flat"  # friction and forces, of which the description says nothing
 
 
-# Families without which a model is simpler. The evidence decides whether the model has them.
-OPTIONAL_FAMILIES = (Family.ROTOR, Family.ROOT, Family.LOAD)
-
-
 @dataclass(frozen=True)
 class Hyperparameter:
     """The logarithm of a factor of scales, with its own normal distribution, cut off below ``minimum``."""
@@ -101,3 +97,10 @@ class Prior:
             design=design[:, used],
             offset=np.where(fixed, np.log(scale), self.offset),
         )
+
+
+def invert_rows(matrix: Float[np.ndarray, "base coordinates"]) -> Float[np.ndarray, "coordinates base"]:
+    """Return the pseudo-inverse of a matrix with independent rows, whose lengths may differ by many orders."""
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths = np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(np.linalg.pinv(matrix / lengths)) / lengths.T

@@ -13,6 +13,8 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 
+MAX_DIFFERENCE = 1e-3  # m, or of entries of rotation matrices; files cut off digits
+
 
 @dataclass(frozen=True, eq=False)
 class EarlierModel:
@@ -84,7 +86,7 @@ def check_same_parts(robot: Robot, other: Robot) -> None:
             f"the prior belongs to another robot: {'; '.join(parts)}; give a prior of robot {robot.name!r}"
         )
     kinds, other_kinds = _describe_joints(robot), _describe_joints(other)
-    differing = [name for name in kinds if kinds[name] != other_kinds.get(name)]
+    differing = [name for name, own in kinds.items() if not _is_same_joint(own, other_kinds.get(name))]
     if differing:
         raise InputError(
             f"the prior belongs to another robot: {', '.join(differing)} differ in kind, link, position or axis; "
@@ -92,10 +94,15 @@ def check_same_parts(robot: Robot, other: Robot) -> None:
         )
 
 
-def _describe_joints(robot: Robot) -> dict[str, tuple[object, ...]]:
-    """Return kind, link and rounded geometry of every movable joint; rounding ignores digits that files cut off."""
-    description: dict[str, tuple[object, ...]] = {}
+def _describe_joints(robot: Robot) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
+    """Return kind, link and geometry of every movable joint."""
+    description: dict[str, tuple[tuple[str, str], np.ndarray]] = {}
     for joint in robot.numeric.merged.movable:
         geometry = np.concatenate([joint.placement.matrix.ravel(), joint.seat.matrix.ravel(), np.array(joint.axis)])
-        description[joint.name] = (joint.kind, joint.child, *np.round(geometry, 3).tolist())
+        description[joint.name] = ((joint.kind, joint.child), geometry)
     return description
+
+
+def _is_same_joint(own: tuple[tuple[str, str], np.ndarray], other: tuple[tuple[str, str], np.ndarray] | None) -> bool:
+    """Whether two joints agree, up to digits that files cut off."""
+    return other is not None and own[0] == other[0] and np.allclose(own[1], other[1], rtol=0.0, atol=MAX_DIFFERENCE)

@@ -29,17 +29,18 @@ def explain_choice(identification: Identification) -> str:
         is_kept = family in choice.kept
         factor = -alternative.log_bayes_factor if is_kept else alternative.log_bayes_factor
         needed = format_log_bayes_factor(MIN_LOG_BAYES_FACTORS[family])
-        comparison = f"{format_log_bayes_factor(factor)} {'>' if is_kept else '<'} {needed}"
-        parts.append(f"{family.value} {'yes' if is_kept else 'no'} ({comparison})")
-    return f"chosen by the data (log Bayes factor for it): {', '.join(parts)}" if parts else ""
+        parts.append(
+            f"{family.value} {'yes' if is_kept else 'no'} ({format_log_bayes_factor(factor)}, needed {needed})"
+        )
+    return f"chosen by the data, by log Bayes factors in favour: {', '.join(parts)}" if parts else ""
 
 
 def list_alternatives(identification: Identification) -> Iterator[tuple[str, float, float, float | None]]:
     """Yield name, log Bayes factor, fit error and validation error of the chosen model and of its alternatives."""
-    choice, cost = identification.choice, identification.consistency_cost
-    if not choice.alternatives or cost is None:
+    choice = identification.choice
+    if choice.fit_percent is None:
         return
-    yield CHOSEN, 0.0, cost.estimate_percent, cost.validation_estimate_percent
+    yield CHOSEN, 0.0, choice.fit_percent, choice.validation_percent
     for each in choice.alternatives:
         yield each.change, each.log_bayes_factor, each.fit_percent, each.validation_percent
 
@@ -73,7 +74,7 @@ def explain_prior(identification: Identification) -> str:
     released = list_released_links(scales)
     if released:
         names = ", ".join(f"{name} (×{format_number(factor, 2)})" for name, factor in released)
-        text += f"; links that are off by more: {names}"
+        text += f"; links that are off by more, relative to the others: {names}"
     return text
 
 
@@ -96,9 +97,14 @@ def explain_consistency(identification: Identification) -> str:
     if cost.validation_estimate_percent is not None and cost.validation_bodies_percent is not None:
         estimate, bodies, logs = cost.validation_estimate_percent, cost.validation_bodies_percent, "validation logs"
     change = 100.0 * (bodies / estimate - 1.0) if estimate > 0.0 else 0.0
-    words = f"costs {format_number(change, 2)} % of error" if change >= 0.05 else "costs no error"
-    state = "physically consistent" if identification.consistent else "not physically consistent"
-    return f"bodies: {state}; this {words} ({format_percent(estimate)} → {format_percent(bodies)} on the {logs})"
+    words = f"this costs {format_number(change, 2)} % of error" if change >= 0.05 else "this costs no error"
+    state = "physically consistent"
+    if not identification.consistent:
+        state, words = (
+            f"not physically consistent: {', '.join(identification.inconsistent)}",
+            "error of estimate and bodies",
+        )
+    return f"bodies: {state}; {words} ({format_percent(estimate)} → {format_percent(bodies)} on the {logs})"
 
 
 def list_explanations(identification: Identification) -> Iterator[str]:

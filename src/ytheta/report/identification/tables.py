@@ -112,8 +112,10 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
 
 def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield for each standard parameter its value before and after the data, with standard deviations and mark."""
-    robot = identification.base.robot
+    robot, posterior = identification.base.robot, identification.estimate.posterior
     described = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+    if posterior is not None:
+        described |= dict(zip(posterior.prior.names, posterior.prior.mean.tolist(), strict=True))
     flat = _find_flat_parameters(identification)
     for row in summarize_standard_parameters(identification):
         before, prior_std = described[row["name"]], np.inf if row["name"] in flat else row["prior_std"]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.reference import make_plausible_reference
@@ -38,6 +39,7 @@ from ytheta.identification.priors.evidence import Evidence, Information, Posteri
 from ytheta.identification.priors.noise import (
     Noise,
     PerLagAndJoint,
+    compute_mean_inflation,
     estimate_correlation,
     estimate_inflation,
     estimate_variances,
@@ -91,10 +93,10 @@ def make_noise(
 ) -> Noise:
     """Return the noise of the residuals of a solution without prior."""
     _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
-    mean = float(np.trace(inflation)) / max(len(inflation), 1)
-    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, mean)
+    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, compute_mean_inflation(inflation))
     floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
-    return Noise(np.maximum(variances, floor), inflation)
+    is_informative = equations.torque_squares > 0.0  # a joint whose torque is always zero says nothing
+    return Noise(np.where(is_informative, np.maximum(variances, floor), np.inf), inflation)
 
 
 def make_prior(base: BaseParameters, equations: NormalEquations, settings: PriorSettings) -> Prior:
@@ -108,6 +110,11 @@ def make_prior(base: BaseParameters, equations: NormalEquations, settings: Prior
     if settings.flat:
         prior = prior.with_scale(Family.LINK, FLAT_SCALE).with_scale(Family.ADDED_LOAD, FLAT_SCALE)
     elif settings.strength is not None:
+        if Family.LINK not in prior.families:
+            raise InputError(
+                f"robot {base.robot.name!r}: its description has no inertias, so prior_strength has nothing to act on; "
+                "add masses to the description, or remove prior_strength"
+            )
         prior = prior.with_scale(Family.LINK, 1.0 / settings.strength)
     return prior
 

@@ -5,7 +5,8 @@ Bayes factor is below that of ``MIN_LOG_BAYES_FACTORS``; the noise is estimated 
 and load-dependent friction are never negative. The evidence of a model is therefore that of a prior without negative
 values (neglecting correlations between them):
 
-Identity      log Z + sum_k log(2 Φ(mean_k / std_k)),   Φ: distribution function of the standard normal
+Identity      log Z + sum_k log(Φ(mean_k / std_k) / Φ(mean0_k / std0_k))
+Notation      Φ: distribution function of the standard normal; mean0, std0: before the data
 Reference     R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical Association 90 (1995)
               773-795: logarithms above 3 and 5 are strong and very strong evidence
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -85,12 +86,19 @@ class ModelChoice:
     alternatives  for each of them the model with the opposite choice
     correlation   autocorrelations of the residuals of the model with all families: correlations that remain there are
                   not due to a missing family. None if there was nothing to decide
+    fit_percent, validation_percent
+                  torque errors of the chosen model, computed as those of the alternatives
+    contradictory
+                  families that were not considered, because no model with them reproduces the torque they depend on
     """
 
     considered: tuple[Family, ...]
     kept: tuple[Family, ...]
     alternatives: tuple[Alternative, ...]
     correlation: PerLagAndJoint | None = None
+    fit_percent: float | None = None
+    validation_percent: float | None = None
+    contradictory: tuple[Family, ...] = ()
 
 
 NO_CHOICE = ModelChoice((), (), ())
@@ -114,7 +122,7 @@ def choose_model(
         rigid = make_problem([family for family in everything if family is not Family.LOAD], None)
         load = make_rigid_torque(rigid, EmpiricalBayes(prior).fit(rigid).beta)
     if not considered:
-        return NO_CHOICE, load
+        return NO_CHOICE, load and _improve_load(make_problem, everything, load, prior)
     comparison = _Comparison.of(make_problem(everything, load), prior)
     candidate, alternatives = _remove_families(comparison, considered)
     for _ in range(MAX_LOAD_ROUNDS):
@@ -133,7 +141,8 @@ def choose_model(
     else:
         if Family.LOAD in considered:
             others = [family for family in considered if family is not Family.LOAD]
-            return choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
+            choice, _ = choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
+            return replace(choice, contradictory=(Family.LOAD,)), None
     kept = tuple(family for family in considered if family not in candidate.removed)
     validation = None if make_validation is None else make_validation(everything, load).normal_equations()
     choice = ModelChoice(
@@ -149,8 +158,24 @@ def choose_model(
             for family, other in alternatives.items()
         ),
         comparison.correlation,
+        compute_error_percent(comparison.equations, candidate.posterior.beta),
+        None if validation is None else compute_error_percent(validation, candidate.posterior.beta),
     )
     return choice, load if Family.LOAD in (*kept, *forced) else None
+
+
+def _improve_load(
+    make_problem: MakeProblem, families: Sequence[Family], load: RigidTorque, prior: PriorSettings
+) -> RigidTorque:
+    """Return the torque that drives transmit, estimated with load-dependent friction until it reproduces itself."""
+    for _ in range(MAX_LOAD_ROUNDS):
+        problem = make_problem(families, load)
+        beta = EmpiricalBayes(prior).fit(problem).beta
+        load = make_rigid_torque(problem, beta)
+        error = compute_error_percent(problem.normal_equations(), beta)
+        if compute_error_percent(make_problem(families, load).normal_equations(), beta) <= MAX_LOAD_ERROR_RATIO * error:
+            break
+    return load
 
 
 def make_rigid_torque(problem: EstimationProblem, beta: PerBase) -> RigidTorque:
@@ -183,10 +208,14 @@ def compute_sign_evidence(posterior: Posterior) -> float:
     """Return the sum of the module docstring over the parameters that cannot be negative."""
     from scipy.special import log_ndtr  # imported here, since predictions need no SciPy
 
-    prior, total = posterior.prior, 0.0
+    prior = posterior.prior
     positive = prior.axes[:, prior.belongs_to(POSITIVE_FAMILIES)].any(axis=1)
-    for mean, std in zip(posterior.theta[positive], posterior.theta_std[positive], strict=True):
-        total += math.log(2.0) + float(log_ndtr(mean / std)) if std > 0.0 else 0.0
+    prior_std = np.linalg.norm(prior.axes * posterior.scales, axis=1)
+    pairs = ((posterior.theta, posterior.theta_std, 1.0), (prior.mean, prior_std, -1.0))
+    total = 0.0
+    for mean, std, sign in pairs:
+        known = positive & (std > 0.0)
+        total += sign * float(log_ndtr(mean[known] / std[known]).sum())
     return total
 
 
@@ -219,7 +248,9 @@ class _Comparison:
         columns = select_columns(self.base)
         equations = self.equations.substitute(columns[:, kept], columns @ self.prior.mean)
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
-        return Noise(make_noise(equations, weights, solution, self.inflation).variances, self.inflation)
+        variances = make_noise(equations, weights, solution, self.inflation).variances
+        is_informative = self.equations.torque_squares > 0.0
+        return Noise(np.where(is_informative, variances, np.inf), self.inflation)
 
     def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:
         """Return the model without these families; ``similar``: a model with similar scales, to start from."""

@@ -65,7 +65,8 @@ def test_friction_is_expanded() -> None:
     assert expand_friction(None) == FRICTION
     assert expand_friction(()) == ()
     assert expand_friction(("viscous", "asymmetric", "coulomb")) == ("viscous", "coulomb", "offset")
-    assert expand_friction(("root", "load", "root", "smooth")) == ("root", "load", "smooth")
+    assert expand_friction(("root", "load", "root")) == ("root", "load")
+    assert expand_friction(("viscous", "smooth")) == ("viscous", "coulomb", "smooth")
     with pytest.raises(
         InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, load, offset, root, smooth, viscous"
     ):

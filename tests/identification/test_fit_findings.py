@@ -59,7 +59,7 @@ def test_a_prior_that_cannot_let_go_names_the_link_and_a_load_mends_it() -> None
     (finding,) = list_findings(fit, FitFindingCode.CONSISTENCY)
     assert LOADED in finding.names
     assert finding.is_warning
-    assert "the description lacks something there" in finding.statement
+    assert "the description may lack something there" in finding.statement
     assert "--add-load" in finding.remedy
     mended = yt.identify(case.description, case.fit, add_load=(LOADED,), **options)  # type: ignore[arg-type]
     assert list_findings(mended, FitFindingCode.CONSISTENCY) == []

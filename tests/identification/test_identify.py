@@ -12,6 +12,7 @@ from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
 from ytheta.identification.identify import identify
 from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.robot.reading.load import load
 
 
 def test_a_joint_without_equations_does_not_affect_the_others() -> None:
@@ -104,3 +105,25 @@ for call in (lambda: yt.read_log(log, "lu-two-link"), lambda: yt.identify("lu-tw
 def test_a_prediction_does_not_import_scipy() -> None:
     """Only identifications need it. In a process of its own, which also does not check types, as that of a user."""
     subprocess.run([sys.executable, "-c", WITHOUT_SCIPY], check=True)
+
+
+def test_a_joint_without_torque_does_not_enter_the_default_fit() -> None:
+    """Its equations say nothing, with a prior as without: their parameters stay undetermined."""
+    robot = load("lu-two-link")
+    t = np.arange(1500) / 100.0
+    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=1)
+    tau = np.random.default_rng(0).normal(size=q.shape)
+    tau[:, 1] = 0.0
+    log = {"t": t, "q": q, "tau": tau}
+    for estimator in ("auto", "weighted"):
+        fit = identify(robot, log, estimator=estimator, rotor_inertia=False, friction=("viscous",))
+        assert np.isinf(fit.std[fit.names.index("joint2.fv")])
+        assert np.isfinite(fit.std[fit.names.index("joint1.fv")])  # the twin
+
+
+def test_a_window_is_refused_by_the_differential_form() -> None:
+    robot = load("lu-two-link")
+    t = np.arange(500) / 100.0
+    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=1)
+    with pytest.raises(InputError, match="the differential form has no 'window'"):
+        identify(robot, {"t": t, "q": q, "tau": q}, window=0.2)

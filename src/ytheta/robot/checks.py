@@ -162,8 +162,8 @@ def check_load_friction(robot: str, drives: Sequence[str], parts: Mapping[str, S
     if drives and kinds:
         raise RobotError(
             f"robot {robot!r}: load-dependent friction ('load') of {', '.join(map(repr, drives))} is not possible, "
-            f"because the robot has {' and '.join(kinds)}, with which the torque that a drive transmits is not determined by its joint "
-            "alone; remove 'load' from the drive"
+            f"because the robot has {' and '.join(kinds)}, with which the torque that a drive transmits is not "
+            "determined by its joint alone; remove 'load' from the drive"
         )
 
 

@@ -17,6 +17,7 @@ from ytheta.identification.priors.noise import (
     MAX_PIECES,
     MAX_PRODUCT_PIECES,
     Noise,
+    compute_mean_inflation,
     estimate_correlation,
     estimate_inflation,
     estimate_variances,
@@ -104,7 +105,7 @@ def estimate(problem: EstimationProblem) -> float:
     """The estimated inflation, averaged over all directions."""
     decomposition, beta = solve(problem)
     inflation = estimate_inflation(problem, estimate_correlation(problem, beta), WEIGHTS, decomposition)
-    return Noise(np.ones(2), inflation).mean_inflation
+    return compute_mean_inflation(inflation)
 
 
 @cache
@@ -218,4 +219,4 @@ def test_variances() -> None:
 def test_weights() -> None:
     noise = Noise(np.array([4.0, 0.0, 0.5]), np.diag([1.0, 3.0]))
     np.testing.assert_allclose(noise.weights, [0.25, 0.0, 2.0])
-    assert noise.mean_inflation == 2.0
+    assert compute_mean_inflation(noise.inflation) == 2.0

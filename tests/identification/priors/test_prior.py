@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.evidence_cases import DESIGN, HYPER, draw_prior
-from ytheta.identification.priors.prior import OPTIONAL_FAMILIES, Family
+from ytheta.identification.priors.prior import Family
 
 VALUES = np.array([-0.5, 0.3, -1.0])
 
@@ -30,7 +30,7 @@ def test_a_family_that_is_left_out_has_the_described_values() -> None:
     np.testing.assert_array_equal(without.mean, prior.mean)
     scales = without.compute_scales(VALUES[:2])
     np.testing.assert_allclose(scales, prior.compute_scales(VALUES)[[0, 1, 2, 3, 4, 7]])
-    nothing = prior.without([*OPTIONAL_FAMILIES, Family.LINK])
+    nothing = prior.without([Family.ROTOR, Family.ROOT, Family.LOAD, Family.LINK])
     assert nothing.hyper == ()
     assert nothing.families == (Family.FLAT,)
     np.testing.assert_array_equal(prior.without([]).axes, prior.axes)

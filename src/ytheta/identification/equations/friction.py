@@ -53,11 +53,6 @@ def make_drive_directions(robot: Robot) -> DriveDirections | None:
     return DriveDirections(compute_velocity_ratios(robot), np.array([smooth_speeds[name] for name in robot.moving]))
 
 
-def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
-    """Return the robot with a smoothing speed for every drive whose description has no ``coulomb_speed``."""
-    return with_smooth_speeds(robot, find_smooth_speeds(robot, logs))
-
-
 def with_smooth_speeds(robot: Robot, speeds: Mapping[str, float]) -> Robot:
     """Return the robot with these smoothing speeds, by drive, wherever the description has no ``coulomb_speed``."""
 

@@ -97,7 +97,7 @@ def test_the_table(folder: Path) -> None:
     assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
     assert any(line.split()[:3] == ["base", "parameter", "value"] and "determined by" in line for line in lines)
     assert any(line.startswith(" with root friction ") for line in lines)
-    assert any(line.startswith("chosen by the data (log Bayes factor for it): rotor inertia ") for line in lines)
+    assert any(line.startswith("chosen by the data, by log Bayes factors in favour: rotor inertia ") for line in lines)
     assert any(line.startswith("prior: the description, expected to be off by ") for line in lines)
     assert any(line.startswith("bodies: physically consistent; ") for line in lines)
     plain = ytheta("identify", "lu-two-link", "a.npz", "--estimator", "weighted", cwd=folder).stdout
@@ -375,7 +375,10 @@ BAD_CHOICES = {
     "strength without prior": (("a.npz", "--prior-strength", "5", "--prior", "none"), "prior_strength needs a prior"),
     "load": (("a.npz", "--add-load", "link9"), "has no link 'link9'"),
     "mass of no link": (("a.npz", "--mass", "link9=1:2"), "has no moving link of this name"),
-    "mass without link": (("a.npz", "--mass", "1:2"), "--mass '1:2': write LINK=LOWER:UPPER"),
+    "mass without link": (
+        ("a.npz", "--mass", "1:2"),
+        "--mass '1:2': write a link and its bounds, such as --mass link2=1:5",
+    ),
     "mass without range": (("a.npz", "--mass", "link1=2"), "--mass '2': write LOWER:UPPER"),
     "mass upside down": (("a.npz", "--mass", "link1=3:2"), "--mass '3:2': write LOWER:UPPER, the lower number first"),
     "mass twice": (("a.npz", "--mass", "link1=1:2", "--mass", "link1=1:3"), "bounds of 'link1' are given twice"),

@@ -23,7 +23,7 @@ def test_blocks_fit_into_the_cache_for_any_size(rows: int) -> None:
         for block in kernel.blocks(x, size=size):
             assert block.first == sum(widths)
             widths.append(block.values.shape[1])
-            assert block.values.nbytes <= max(8 * rows * 40, 800 * 1024)
+            assert block.values.nbytes <= max(8 * rows * 40, 450_000)
             samples = slice(block.first, block.first + widths[-1])
             np.testing.assert_array_equal(block.values, linear_result(x[samples], rows).T)
         assert sum(widths) == 2500

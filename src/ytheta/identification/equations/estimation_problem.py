@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.engine.local import map_in_order
+from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
@@ -22,7 +22,12 @@ from ytheta.identification.equations.normal_equations import NormalEquations, Ru
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase
 
-PIECE_LENGTH = 4096  # samples; so few pieces that threads seldom wait for Python, but enough for all threads
+# Samples of a piece. Threads seldom wait for Python's global lock if pieces are long, and all have work if there are
+# enough pieces. The length does not depend on the number of threads, so that sums do not either.
+PIECE_LENGTH, MAX_PIECE_LENGTH = 4096, 8192
+MIN_PIECE_COUNT = 4
+# Values of Y for which threads are started at once. For fewer values, the first pieces show whether it is worthwhile.
+MIN_VALUES_FOR_THREADS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -40,13 +45,13 @@ class EstimationProblem:
     form: Form
     sources: tuple[Source, ...]
     threads: int | None = None
-    piece_length: int = PIECE_LENGTH
+    piece_length: int | None = None  # samples; None for a length that depends on the number of samples
     _block_equations: dict[int, tuple[NormalEquations, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.sources:
             raise InputError("there is no log to identify from")
-        if self.piece_length < 1:
+        if self.piece_length is not None and self.piece_length < 1:
             raise InputError(f"piece_length is {self.piece_length}; give at least 1 sample")
         for source in self.sources:
             if not source.has_torque:
@@ -64,6 +69,19 @@ class EstimationProblem:
     def sample_count(self) -> int:
         """The number of samples of all sources."""
         return sum(sum(source.lengths) for source in self.sources)
+
+    @cached_property
+    def _piece_length(self) -> int:
+        if self.piece_length is not None:
+            return self.piece_length
+        return min(max(-(-self.sample_count // MIN_PIECE_COUNT), PIECE_LENGTH), MAX_PIECE_LENGTH)
+
+    @cached_property
+    def _threads(self) -> int | None:
+        """The number of threads; None if the first pieces are to show whether threads are worthwhile."""
+        if self.threads is None and self.sample_count * self.layout.groups.row_count >= MIN_VALUES_FOR_THREADS:
+            return count_processors()
+        return self.threads
 
     def normal_equations(
         self, *, around: PerBase | None = None, weigh: WeightFunction | None = None
@@ -91,7 +109,7 @@ class EstimationProblem:
             return sums
 
         total = make_sums()
-        for part in map_in_order(work, self.tasks(), threads=self.threads):
+        for part in map_in_order(work, self.tasks(), threads=self._threads):
             total.merge(part)
         equations = total.make_normal_equations()
         return equations if plain is None else equations.with_grams(plain)
@@ -120,7 +138,7 @@ class EstimationProblem:
             return parts
 
         totals = [RunningSums(self.layout) for _ in range(count)]
-        for parts in map_in_order(work, self.tasks(), threads=self.threads):
+        for parts in map_in_order(work, self.tasks(), threads=self._threads):
             for block, part in parts.items():
                 totals[block].merge(part)
         return tuple(total.make_normal_equations() for total in totals)
@@ -144,7 +162,7 @@ class EstimationProblem:
                 parts.append(residual if rows.mask is None else residual * rows.mask)
             return task, np.concatenate(parts, axis=1)
 
-        yield from map_in_order(work, self.tasks(), threads=self.threads)
+        yield from map_in_order(work, self.tasks(), threads=self._threads)
 
     def rows(self) -> Iterator[EquationRows]:
         """Yield all equations, in the order of time."""
@@ -155,7 +173,7 @@ class EstimationProblem:
         """Yield all ranges of samples, in the order of time."""
         for k, source in enumerate(self.sources):
             for segment, length in enumerate(source.lengths):
-                for samples in self.form.split(segment, length, source.rate, self.piece_length):
+                for samples in self.form.split(segment, length, source.rate, self._piece_length):
                     yield Task(k, samples)
 
     def rows_of(self, task: Task) -> Iterator[EquationRows]:

@@ -150,7 +150,8 @@ def test_unusable_laws_are_refused() -> None:
     with pytest.raises(RobotError, match="its drive is not finite"):
         robot.with_drives(lambda _, d: replace(d, root=np.nan))
     with pytest.raises(
-        RobotError, match=r"'elbow_joint' has load-dependent friction \('load'\), but the robot has motors"
+        RobotError,
+        match=r"load-dependent friction \('load'\) of 'elbow_joint' is not possible, because the robot has motors",
     ):
         replace(
             robot.with_drives(lambda name, d: replace(d, load=0.1) if name == "elbow_joint" else d),

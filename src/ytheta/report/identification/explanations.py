@@ -97,7 +97,8 @@ def explain_consistency(identification: Identification) -> str:
     if cost.validation_estimate_percent is not None and cost.validation_bodies_percent is not None:
         estimate, bodies, logs = cost.validation_estimate_percent, cost.validation_bodies_percent, "validation logs"
     change = 100.0 * (bodies / estimate - 1.0) if estimate > 0.0 else 0.0
-    words = f"this costs {format_number(change, 2)} % of error" if change >= 0.05 else "this costs no error"
+    amount = f"{change:.0f}" if change >= 10.0 else f"{change:.2g}"
+    words = f"this costs {amount} % of error" if change >= 0.05 else "this costs no error"
     state = "physically consistent"
     if not identification.consistent:
         state, words = (

@@ -16,13 +16,13 @@ from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
+from ytheta.identification.priors.prior import invert_rows
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.identification.standard_parameters import (
     Mark,
     StandardParameters,
     find_inconsistent_parts,
     find_standard_parameters,
-    invert_rows,
     mark_parameters,
     with_friction,
 )

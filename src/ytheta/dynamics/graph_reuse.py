@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -86,9 +87,14 @@ def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable
     return graph
 
 
+@cache
 def describe_versions() -> str:
     """Return the versions of the libraries whose results enter a graph."""
-    import casadi
+    try:
+        casadi_version = version("casadi")  # CasADi itself is not loaded, since kernels from the cache do not need it
+    except PackageNotFoundError:  # some distributions install it without this metadata
+        import casadi
 
+        casadi_version = casadi.CasadiMeta.version()
     python = ".".join(map(str, sys.version_info[:2]))
-    return f"Python {python}, CasADi {casadi.CasadiMeta.version()}, NumPy {np.__version__}"
+    return f"Python {python}, CasADi {casadi_version}, NumPy {np.__version__}"

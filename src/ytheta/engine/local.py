@@ -16,8 +16,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ContextDecorator, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -79,7 +79,7 @@ def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], cou
     def work_on(batch: list[Item]) -> list[Result]:
         return [work(item) for item in batch]
 
-    with ThreadPoolExecutor(count) as pool:
+    with _borrow_pool(count) as pool:
         waiting: deque[Future[list[Result]]] = deque()
         try:
             while batch := list(islice(items, size)):
@@ -91,6 +91,28 @@ def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], cou
         finally:  # after an error or an interruption no further items are started
             for future in waiting:
                 future.cancel()
+            wait(waiting)
+
+
+# Pools of threads that nobody uses at the moment, by their number of threads. The C library gives a new thread any of
+# its many heaps, each of which keeps the memory that one piece of work needs; threads that stay keep the same few.
+_idle_pools: dict[int, list[ThreadPoolExecutor]] = {}
+if hasattr(os, "register_at_fork"):  # this function does not exist on every system
+    os.register_at_fork(after_in_child=_idle_pools.clear)  # a child has no other threads
+
+
+@contextmanager
+def _borrow_pool(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Lend an idle pool of ``count`` threads, or a new one: work may itself need threads, or several callers do."""
+    pools = _idle_pools.setdefault(count, [])
+    try:
+        pool = pools.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(count)
+    try:
+        yield pool
+    finally:
+        pools.append(pool)
 
 
 def choose_workers(threads: int | None) -> int:

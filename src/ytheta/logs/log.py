@@ -8,6 +8,7 @@ ranges (start, stop) of rows between gaps; row ``stop`` is excluded. Samples of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,7 +82,7 @@ class Log(Displayed):
         """Recorded time in seconds, without gaps."""
         return float(sum(self.t[stop - 1] - self.t[start] for start, stop in self.segments))
 
-    @property
+    @cached_property  # it needs memory for all time steps, and is asked for when most of the memory is in use
     def rate(self) -> float:
         """Samples per second: the inverse of the median time step within segments; 0 if no segment has two rows."""
         segments = [(start, stop) for start, stop in self.segments if stop - start > 1]

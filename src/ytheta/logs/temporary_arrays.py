@@ -6,18 +6,25 @@ The C allocator does not return freed blocks of up to 32 MB to the operating sys
 
 from __future__ import annotations
 
+import math
 import mmap
 
 import numpy as np
 
-from ytheta.shapes import Float
+from ytheta.shapes import Float, Shaped
 
 
 def allocate_temporary(count: int) -> Float[np.ndarray, "count"]:
     """Return an array of zeros that has its own memory mapping."""
+    return allocate_like(np.zeros(0), (count,))
+
+
+def allocate_like(array: Shaped[np.ndarray, "..."], shape: tuple[int, ...]) -> Shaped[np.ndarray, "..."]:
+    """Return zeros of the same type as ``array`` that have their own memory mapping."""
+    count = math.prod(shape)
     if count == 0:
-        return np.zeros(0)
-    return np.frombuffer(mmap.mmap(-1, 8 * count), dtype=np.float64)
+        return np.zeros(shape, array.dtype)
+    return np.frombuffer(mmap.mmap(-1, array.itemsize * count), dtype=array.dtype).reshape(shape)
 
 
 def compute_steps(values: Float[np.ndarray, "samples"]) -> Float[np.ndarray, "steps"]:

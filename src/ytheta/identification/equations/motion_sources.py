@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -182,17 +183,18 @@ class CachedSource:
 
     @cached_property
     def _storage(self) -> tuple[MotionSamples, ...]:
-        """The stored samples of every segment, one array per quantity: small arrays would fragment the memory."""
+        """The stored samples of every segment, parts of one array per quantity: small arrays would fragment memory."""
         segment = int(np.argmax(self.lengths))
         sample = self.source.motion(segment, 0, min(1, self.lengths[segment]))
         left = self.max_bytes // max(count_bytes(sample), 1)
-        storage = []
+        ends = [0]
         for length in self.lengths:
             # If only a part of a segment fits, it ends with a whole piece.
             count = length if length <= left else left - left % self.piece_length
-            storage.append(make_empty_motion(sample, count))
+            ends.append(ends[-1] + count)
             left -= count
-        return tuple(storage)
+        whole = make_empty_motion(sample, ends[-1])
+        return tuple(whole.select(first, last) for first, last in pairwise(ends))
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
 from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
-from ytheta.logs.temporary_arrays import allocate_temporary
+from ytheta.logs.temporary_arrays import allocate_like, allocate_temporary
 from ytheta.shapes import ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 
 OneByGrid = Float[np.ndarray, "1 grid"]
@@ -185,9 +185,9 @@ def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
 
 
 def make_empty_motion(like: MotionSamples, samples: int) -> MotionSamples:
-    """Return uninitialized motion of this number of samples, with the same quantities as ``like``."""
-    empty = {name: np.empty((samples, *array.shape[1:]), array.dtype) for name, array in _list_arrays(like).items()}
-    return replace(like, **empty)
+    """Return motion of this number of samples that are all zero, with the same quantities as ``like``."""
+    arrays = _list_arrays(like).items()
+    return replace(like, **{name: allocate_like(array, (samples, *array.shape[1:])) for name, array in arrays})
 
 
 def copy_motion(source: MotionSamples, target: MotionSamples) -> None:

@@ -140,13 +140,13 @@ def compute_errors(
     problem = EstimationProblem(form, sources, threads=threads)
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
 
-    def work(task: Task) -> tuple[MotionSamples, JointsBySample]:
+    def work(task: Task) -> _Piece:
         motion = problem.motion(task)
-        return motion, predict_torque(form, motion, beta, known=known)
+        predicted = predict_torque(form, motion, beta, known=known)
+        return _summarize(task, motion, predicted, form.mask(motion), accumulator.step)
 
-    predictions = map_in_order(work, problem.tasks(), threads=threads)
-    for task, (motion, predicted) in zip(problem.tasks(), predictions, strict=True):
-        accumulator.add(task, motion, predicted, form.mask(motion))
+    for piece in map_in_order(work, problem.tasks(), threads=threads):
+        accumulator.add(piece)
     return accumulator.make_errors()
 
 
@@ -156,6 +156,47 @@ def predict_torque(
     """Return Y beta plus the known torque."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """What the errors need of a piece of motion, which has several times the size."""
+
+    task: Task
+    sums: dict[str, PerJoint]
+    residual: JointsBySample
+    motion_range: MotionRange
+    trace: tuple[np.ndarray, ...]
+
+
+def _summarize(
+    task: Task, motion: MotionSamples, predicted: JointsBySample, mask: JointsBySample | None, trace_step: int
+) -> _Piece:
+    """Return the sums of a piece and every ``trace_step``-th sample of its source."""
+    assert motion.tau is not None
+    tau = np.ascontiguousarray(motion.tau.T)
+    raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
+    pick = slice(-task.samples.first % trace_step, None, trace_step)
+    picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
+    residual, raw_residual = tau - predicted, raw - predicted
+    counts = np.full(len(tau), float(len(motion)))
+    if mask is not None:
+        tau, raw, residual, raw_residual = tau * mask, raw * mask, residual * mask, raw_residual * mask
+        counts = mask.sum(axis=1)
+    squared = {"residual": residual, "torque": tau, "raw_residual": raw_residual, "raw_torque": raw}
+    sums = {name: np.einsum("js,js->j", values, values) for name, values in squared.items()}
+    return _Piece(
+        task=task,
+        sums={**sums, "counts": counts, "mean": tau.sum(axis=1)},
+        residual=residual,
+        motion_range=MotionRange(
+            lower=motion.q.min(axis=0),
+            upper=motion.q.max(axis=0),
+            speed=abs(motion.qd).max(axis=0),
+            acceleration=abs(motion.qdd).max(axis=0),
+        ),
+        trace=tuple(array.copy() for array in picked),  # a view would keep all samples in memory
+    )
 
 
 class _ErrorAccumulator:
@@ -172,38 +213,22 @@ class _ErrorAccumulator:
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
 
-    def add(self, task: Task, motion: MotionSamples, predicted: JointsBySample, mask: JointsBySample | None) -> None:
-        assert motion.tau is not None
-        tau = np.ascontiguousarray(motion.tau.T)
-        raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
-        self._add_to_trace(task, motion, predicted, raw)
-        residual, raw_residual = tau - predicted, raw - predicted
-        counts = np.full(len(tau), float(len(motion)))
-        if mask is not None:
-            tau, raw, residual, raw_residual = tau * mask, raw * mask, residual * mask, raw_residual * mask
-            counts = mask.sum(axis=1)
-        self.sums["counts"] += counts
-        squared = (("residual", residual), ("torque", tau), ("raw_residual", raw_residual), ("raw_torque", raw))
-        for name, values in squared:
-            self.sums[name] += np.einsum("js,js->j", values, values)
-        self.sums["mean"] += tau.sum(axis=1)
-        self.segment = (task.source, task.samples.segment)
-        self.autocovariance.add(self.segment, residual)
-        self.lower = np.minimum(self.lower, motion.q.min(axis=0))
-        self.upper = np.maximum(self.upper, motion.q.max(axis=0))
-        self.speed = np.maximum(self.speed, abs(motion.qd).max(axis=0))
-        self.acceleration = np.maximum(self.acceleration, abs(motion.qdd).max(axis=0))
-        self.samples += len(motion)
-        self.seconds += len(motion) / self.problem.sources[task.source].rate
-
-    def _add_to_trace(self, task: Task, motion: MotionSamples, predicted: JointsBySample, raw: JointsBySample) -> None:
-        """Add every ``step``-th sample to the trace, and a row of NaN between segments."""
-        if self.segment not in (None, (task.source, task.samples.segment)):
-            self.trace.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))
-        pick = slice(-task.samples.first % self.step, None, self.step)
-        assert motion.tau is not None
-        picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
-        self.trace.append(tuple(array.copy() for array in picked))  # a view would keep all samples in memory
+    def add(self, piece: _Piece) -> None:
+        (joints, samples), task = piece.residual.shape, piece.task
+        segment = (task.source, task.samples.segment)
+        if self.segment not in (None, segment):
+            self.trace.append((np.full(1, np.nan), *(np.full((1, joints), np.nan) for _ in range(3))))
+        self.trace.append(piece.trace)
+        for name, values in piece.sums.items():
+            self.sums[name] += values
+        self.segment = segment
+        self.autocovariance.add(segment, piece.residual)
+        self.lower = np.minimum(self.lower, piece.motion_range.lower)
+        self.upper = np.maximum(self.upper, piece.motion_range.upper)
+        self.speed = np.maximum(self.speed, piece.motion_range.speed)
+        self.acceleration = np.maximum(self.acceleration, piece.motion_range.acceleration)
+        self.samples += samples
+        self.seconds += samples / self.problem.sources[task.source].rate
 
     def make_errors(self) -> TorqueErrors:
         t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from tests.support.evidence_cases import compute_dense_posterior, draw_evidence, make_posterior
-from ytheta.identification.priors.evidence import Evidence, Information, Posterior, factor_with_identity
+from ytheta.identification.priors.evidence import Evidence, IdentityFactor, Information, Posterior
 from ytheta.identification.priors.prior import Family
 
 HYPER = np.array([-0.7, 0.4, -1.2])
@@ -189,9 +189,11 @@ def test_half_inverse_of_parameters_of_different_size() -> None:
 
 def test_the_identity_is_not_lost_to_rounding() -> None:
     GS = np.array([[1e12, 0.0, 0.0], [0.0, 1e-12, 0.0]])
-    R = factor_with_identity(GS)
-    np.testing.assert_allclose(abs(np.diag(R)), [1e12, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(abs(np.diag(IdentityFactor.of(GS).R)), [1e12, 1.0], rtol=1e-12)
     rng = np.random.default_rng(0)
     GS = rng.normal(size=(3, 5))
-    R = factor_with_identity(GS)
-    np.testing.assert_allclose(R.T @ R, np.eye(3) + GS @ GS.T, atol=1e-12)
+    factor = IdentityFactor.of(GS)
+    np.testing.assert_allclose(factor.R.T @ factor.R, np.eye(3) + GS @ GS.T, atol=1e-12)
+    np.testing.assert_allclose(factor.inverse, np.linalg.inv(factor.R), atol=1e-12)
+    np.testing.assert_allclose(factor.Q, GS.T @ np.linalg.inv(factor.R), atol=1e-12)
+    assert abs(factor.Q - GS.T).max() > 0.1  # the twin

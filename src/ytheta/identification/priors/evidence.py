@@ -33,6 +33,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ytheta.identification.priors.bounded_minimum import minimize_within_bounds
 from ytheta.identification.priors.prior import Prior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, SquareMatrix, freeze
 
@@ -86,13 +87,10 @@ class Evidence:
 
     def compute(self, hyper: PerHyper) -> tuple[float, PerHyper]:
         """Return log Z plus the logarithm of the hyperparameters' own density, without constants, and its gradient."""
-        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
-
-        scales = self.prior.compute_scales(hyper)
-        R = factor_with_identity(self.G * scales)
-        half = solve_triangular(R, np.column_stack([self.u, self.G * scales]), trans="T", check_finite=False)
-        value = -0.5 * half[:, 0] @ half[:, 0] - np.log(np.abs(np.diag(R))).sum()
-        slope = (half[:, 1:].T @ half[:, 0]) ** 2 - np.sum(half[:, 1:] ** 2, axis=0)
+        factor = IdentityFactor.of(self.G * self.prior.compute_scales(hyper))
+        half = factor.inverse.T @ self.u
+        value = -0.5 * half @ half - np.log(np.abs(np.diag(factor.R))).sum()
+        slope = (factor.Q @ half) ** 2 - np.sum(factor.Q**2, axis=1)
         distance = (hyper - self._hyper_mean) * self._hyper_precision
         value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
         return float(value), self.prior.design.T @ slope - distance
@@ -103,12 +101,8 @@ class Evidence:
         ``start``: hyperparameters of a similar model, by name, from which the search starts; by default it starts from
         several points.
         """
-        from scipy.optimize import minimize  # imported here, since predictions need no SciPy
-
         mean = self._hyper_mean
-        bounds = [
-            (max(each.mean - MAX_LOG_SCALE, each.minimum), each.mean + MAX_LOG_SCALE) for each in self.prior.hyper
-        ]
+        lower = np.array([max(each.mean - MAX_LOG_SCALE, each.minimum) for each in self.prior.hyper])
         starts = [mean + shift for shift in STARTS]
         if start is not None:
             starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
@@ -119,9 +113,9 @@ class Evidence:
 
         best, hyper = np.inf, mean
         for point in starts if self.prior.hyper else ():
-            result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds)
-            if result.fun < best:
-                best, hyper = float(result.fun), result.x
+            value, place = minimize_within_bounds(objective, point, lower, mean + MAX_LOG_SCALE)
+            if value < best:
+                best, hyper = value, place
         return Posterior(self, freeze(hyper), freeze(self.compute_hyper_covariance(hyper)))
 
     def compute_hyper_covariance(self, hyper: PerHyper) -> Float[np.ndarray, "hyper hyper"]:
@@ -205,12 +199,9 @@ class Posterior:
     @cached_property
     def theta_std(self) -> Float[np.ndarray, "selected"]:
         """Standard deviations of the selected standard parameters."""
-        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
-
         # The covariance of z, in units of the scales, is (1 + S Gᵀ G S)⁻¹. Its root loses nothing to rounding.
-        R = factor_with_identity(self._GS.T)
         axes = self.evidence.prior.axes * self.scales
-        return freeze(np.linalg.norm(solve_triangular(R, axes.T, trans="T", check_finite=False), axis=0))
+        return freeze(np.linalg.norm(axes @ IdentityFactor.of(self._GS.T).inverse, axis=1))
 
     def _apply_gain(self, right: np.ndarray) -> np.ndarray:
         """Return K A S² Gᵀ M⁻¹ ``right``.
@@ -228,17 +219,27 @@ class Posterior:
         return self.evidence.G * self.scales
 
     @cached_property
-    def _R(self) -> SquareMatrix:
-        return factor_with_identity(self._GS)
+    def _factor(self) -> IdentityFactor:
+        return IdentityFactor.of(self._GS)
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
-        from scipy.linalg import solve_triangular  # imported here, since predictions need no SciPy
-
-        half = solve_triangular(self._R, right, trans="T", check_finite=False)
-        return np.asarray(solve_triangular(self._R, half, check_finite=False))
+        return np.asarray(self._factor.inverse @ (self._factor.inverse.T @ right))
 
 
-def factor_with_identity(GS: Float[np.ndarray, "identified coordinates"]) -> SquareMatrix:
-    """Return the upper triangular R with Rᵀ R = 1 + GS GSᵀ, without forming the product, which would lose the 1."""
-    stacked = np.vstack([GS.T, np.eye(len(GS))])
-    return np.asarray(np.linalg.qr(stacked, mode="r"))
+@dataclass(frozen=True, eq=False)
+class IdentityFactor:
+    """The upper triangular R with Rᵀ R = M = 1 + GS GSᵀ, without forming the product, which would lose the 1.
+
+    From the orthonormal columns of (GSᵀ; 1) = (Q; inverse) R follow Q = GSᵀ R⁻¹ and the inverse R⁻¹ without solving
+    equations.
+    """
+
+    R: SquareMatrix
+    Q: Float[np.ndarray, "coordinates identified"]
+    inverse: SquareMatrix
+
+    @classmethod
+    def of(cls, GS: Float[np.ndarray, "identified coordinates"]) -> IdentityFactor:
+        orthonormal, R = np.linalg.qr(np.vstack([GS.T, np.eye(len(GS))]))
+        coordinates = GS.shape[1]
+        return cls(R, orthonormal[:coordinates], orthonormal[coordinates:])

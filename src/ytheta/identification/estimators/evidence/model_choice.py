@@ -33,6 +33,7 @@ from ytheta.identification.estimators.evidence.empirical_bayes import (
     make_prior,
     select_columns,
 )
+from ytheta.identification.estimators.evidence.normal_distribution import compute_log_normal_cdf
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
@@ -206,8 +207,6 @@ class _Candidate:
 
 def compute_sign_evidence(posterior: Posterior) -> float:
     """Return the sum of the module docstring over the parameters that cannot be negative."""
-    from scipy.special import log_ndtr  # imported here, since predictions need no SciPy
-
     prior = posterior.prior
     positive = prior.axes[:, prior.belongs_to(POSITIVE_FAMILIES)].any(axis=1)
     prior_std = np.linalg.norm(prior.axes * posterior.scales, axis=1)
@@ -215,7 +214,7 @@ def compute_sign_evidence(posterior: Posterior) -> float:
     total = 0.0
     for mean, std, sign in pairs:
         known = positive & (std > 0.0)
-        total += sign * float(log_ndtr(mean[known] / std[known]).sum())
+        total += sign * sum(map(compute_log_normal_cdf, (mean[known] / std[known]).tolist()))
     return total
 
 

@@ -85,7 +85,9 @@ def estimate_inflation(
         for joint, (part, columns) in enumerate(zip(problem.layout.slices, problem.layout.columns, strict=True)):
             own, rho = values[part], correlation[:, joint]
             spectrum = np.fft.rfft(np.concatenate([rho, np.zeros(size + 1 - 2 * len(rho)), rho[:0:-1]]))
-            filtered = np.fft.irfft(np.fft.rfft(own, size, axis=1) * spectrum.real, size, axis=1)[:, : own.shape[1]]
+            transformed = np.fft.rfft(own, size, axis=1)
+            transformed *= spectrum.real
+            filtered = np.fft.irfft(transformed, size, axis=1)[:, : own.shape[1]]
             place = np.ix_(columns, columns)
             sums[0][place] += weights[joint] * (own @ own.T)
             sums[1][place] += weights[joint] * (own @ filtered.T)

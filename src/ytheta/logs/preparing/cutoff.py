@@ -123,14 +123,14 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
     size = min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
     taper = np.kaiser(size, 9.0)[:-1]  # side lobes of 1e-7, so that the motion does not leak into the noise
     frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
-    powers = []
+    total, count = np.zeros((len(log.joints), len(frequency))), 0
     for samples in _sample_windows(log, grid, lengths, size):
         velocity = np.diff(samples, axis=1) * grid.rate
         velocity -= velocity.mean(axis=1, keepdims=True)
         power = np.abs(np.fft.rfft(velocity * taper, axis=1)) ** 2 / (grid.rate * (taper @ taper))
         power[:, 1 : size // 2] *= 2.0  # adds the energy of the negative frequencies
-        powers.append(power)
-    return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
+        total, count = total + power, count + 1
+    return frequency[1:], np.ascontiguousarray((total / count)[:, 1:].T)
 
 
 def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:

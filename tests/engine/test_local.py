@@ -1,4 +1,4 @@
-"""Threads of this process: the limit of BLAS to one thread."""
+"""Threads of this process: their reuse, and the limit of BLAS to one thread."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ytheta.engine import local
-from ytheta.engine.local import limit_blas_threads
+from ytheta.engine.local import limit_blas_threads, map_in_order
 
 
 def count_blas_threads() -> int:
@@ -93,3 +94,57 @@ print(os.waitpid(child, 0)[1], use_limit())
 def test_a_fork_waits_while_another_thread_changes_the_limit() -> None:
     process = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120)
     assert (process.returncode, process.stdout) == (0, "0 True\n"), process.stderr
+
+
+def test_threads_are_used_again() -> None:
+    def find_thread(_: int) -> int:
+        time.sleep(0.002)  # so that every thread gets some of the items
+        return threading.get_ident()
+
+    first, again = (set(map_in_order(find_thread, range(20), threads=2)) for _ in range(2))
+    assert len(first) == 2
+    assert again == first
+    assert threading.get_ident() not in first
+    assert set(map_in_order(find_thread, range(20), threads=1)) == {threading.get_ident()}  # the twin
+
+
+def test_work_may_need_threads_itself() -> None:
+    """With one pool for all, the inner work would wait for threads that wait for it."""
+
+    def add(number: int) -> int:
+        return sum(map_in_order(lambda k: k * number, range(5), threads=2))
+
+    assert list(map_in_order(add, range(10), threads=2)) == [10 * number for number in range(10)]
+
+
+def test_threads_can_be_used_after_an_error() -> None:
+    started: list[int] = []
+
+    def work(number: int) -> int:
+        started.append(number)
+        if number == 3:
+            raise ValueError("three")
+        return number
+
+    with pytest.raises(ValueError, match="three"):
+        list(map_in_order(work, range(1000), threads=2))
+    count = len(started)
+    assert 3 < count < 20  # no further items were started
+    assert list(map_in_order(lambda number: number, range(100), threads=2)) == list(range(100))
+    assert len(started) == count
+
+
+FORK_WITH_IDLE_THREADS = """
+import os
+from ytheta.engine.local import map_in_order
+numbers = list(map_in_order(abs, range(-50, 0), threads=2))
+child = os.fork()
+if child == 0:
+    os._exit(0 if list(map_in_order(abs, range(-50, 0), threads=2)) == numbers else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_does_not_wait_for_the_threads_of_its_parent() -> None:
+    subprocess.run([sys.executable, "-c", FORK_WITH_IDLE_THREADS], check=True, timeout=60)

@@ -1,14 +1,17 @@
-"""identify: joints without equations, threads, and bad arguments."""
+"""identify: joints without equations, threads, memory, and bad arguments."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tests.support.known_arm import known_arm
+from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.errors import InputError
 from ytheta.identification.identify import identify
 from ytheta.logs.preparing.settings import PreparationSettings
@@ -105,6 +108,48 @@ for call in (lambda: yt.read_log(log, "lu-two-link"), lambda: yt.identify("lu-tw
 def test_a_prediction_does_not_import_scipy() -> None:
     """Only identifications need it. In a process of its own, which also does not check types, as that of a user."""
     subprocess.run([sys.executable, "-c", WITHOUT_SCIPY], check=True)
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+import ytheta
+
+def read_memory(name):  # ru_maxrss would count the process that started this one
+    return 1024 * int(Path("/proc/self/status").read_text().split(name)[1].split()[0])
+
+robot = ytheta.load("ur10")
+for path in sys.argv[1:]:  # the short log: imports, kernels and threads are counted before the long one
+    before = read_memory("VmRSS:")
+    log = ytheta.read_log(path, robot)
+    ytheta.identify(robot, log, threads=2)
+print(read_memory("VmHWM:") - before, log.t.nbytes + log.q.nbytes + log.tau.nbytes)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux")
+def test_a_long_log_needs_little_memory_beside_the_log(tmp_path: Path) -> None:
+    robot, samples = load("ur10"), 1_000_000
+    t, rng = np.arange(samples) / 1000.0, np.random.default_rng(0)
+    q, qd, qdd = np.zeros((3, samples, 6))
+    for k in range(1, 6):
+        amplitude, w = rng.uniform(-0.5, 0.5, 6), 0.2 * np.pi * k
+        phase = w * t[:, None] + rng.uniform(0.0, 2.0 * np.pi, 6)
+        q += amplitude * np.sin(phase)
+        qd += w * amplitude * np.cos(phase)
+        qdd -= w * w * amplitude * np.sin(phase)
+    tau = inverse_dynamics(robot)(q, qd, qdd)
+    tau += rng.normal(0.0, 1.0, tau.shape)
+    columns = {f"{name}{j + 1}": values[:, j] for name, values in (("q", q), ("tau", tau)) for j in range(6)}
+    table = pl.DataFrame({"t": t} | columns)
+    paths = [tmp_path / "short.parquet", tmp_path / "long.parquet"]
+    for path, rows in zip(paths, (20_000, samples), strict=True):
+        table.head(rows).write_parquet(path)
+    done = subprocess.run([sys.executable, "-c", MEMORY, *map(str, paths)], capture_output=True, text=True, check=True)
+    peak, size = (int(figure) for figure in done.stdout.split())
+    # 16 MB of prepared motion are stored, two threads prepare pieces, and reading needs a few MB.
+    assert peak < size + 46e6
+    assert peak > size  # the twin: the log itself is counted
 
 
 def test_a_joint_without_torque_does_not_enter_the_default_fit() -> None:

@@ -22,8 +22,8 @@ from ytheta.shapes import PerHyper
 MAX_STEPS = 200
 MAX_TRIALS = 30  # of lengths along one direction
 LENGTH_FACTORS = (0.1, 0.5)  # by which the length of a step is reduced
-MAX_GRADIENT = 1e-5  # of free variables at the minimum
-MIN_RELATIVE_DECREASE = 2e-10  # of the function in a step, expected or real; the search ends at a smaller one
+MAX_GRADIENT = 1e-4  # of free variables at the minimum
+MIN_RELATIVE_DECREASE = 1e-13  # of the function in a step, expected or real; less is lost to rounding
 MIN_DECREASE_SHARE = 1e-4  # decrease of the function divided by that of its linear approximation
 MIN_COSINE = 1e-8  # between step and change of the gradient, else B would become singular
 

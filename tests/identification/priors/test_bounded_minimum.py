@@ -1,0 +1,52 @@
+"""Minimum of bounded variables against SciPy's L-BFGS-B."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, rosen, rosen_der
+
+from ytheta.identification.priors.bounded_minimum import minimize_within_bounds
+
+DIMENSION = 5
+
+
+def evaluate_rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
+    return float(rosen(x)), np.asarray(rosen_der(x))
+
+
+def evaluate_quadratic(x: np.ndarray) -> tuple[float, np.ndarray]:
+    """A quadratic function whose curvatures differ by a factor of 1e6."""
+    curvature = np.logspace(-3.0, 3.0, len(x))
+    offset = x - np.linspace(-2.0, 2.0, len(x))
+    return float(0.5 * offset @ (curvature * offset)), curvature * offset
+
+
+@pytest.mark.parametrize("evaluate", [evaluate_rosenbrock, evaluate_quadratic])
+@pytest.mark.parametrize("bound", [0.5, 1.5, 10.0])  # active at all, some and none of the variables
+def test_minimum_is_that_of_scipy(evaluate, bound: float) -> None:  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(0)
+    lower, upper = np.full(DIMENSION, -bound), np.full(DIMENSION, bound)
+    for _ in range(3):
+        start = rng.uniform(-0.5, 1.5, DIMENSION)
+        value, x = minimize_within_bounds(evaluate, start, lower, upper)
+        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9}
+        expected = minimize(
+            evaluate, start, jac=True, method="L-BFGS-B", bounds=list(zip(lower, upper, strict=True)), options=options
+        )
+        assert value == pytest.approx(expected.fun, abs=1e-6)
+        np.testing.assert_allclose(x, expected.x, atol=2e-2)  # the flattest curvature is 1e-3
+        assert (x >= lower).all() and (x <= upper).all()
+        assert evaluate(np.clip(start, lower, upper))[0] > expected.fun + 0.1  # the twin: the start itself
+
+
+def test_a_start_at_the_minimum_stays_there() -> None:
+    lower, upper = np.array([0.0, -1.0]), np.array([2.0, 1.0])
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(x[0] + x[1] ** 2), np.array([1.0, 2.0 * x[1]])
+
+    value, x = minimize_within_bounds(evaluate, np.array([-3.0, 0.0]), lower, upper)
+    assert (value, x.tolist()) == (0.0, [0.0, 0.0])
+    value, x = minimize_within_bounds(evaluate, np.array([2.0, 1.0]), lower, upper)  # the twin: it moves
+    np.testing.assert_allclose(x, [0.0, 0.0], atol=1e-4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
@@ -24,19 +26,24 @@ def evaluate_quadratic(x: np.ndarray) -> tuple[float, np.ndarray]:
 
 @pytest.mark.parametrize("evaluate", [evaluate_rosenbrock, evaluate_quadratic])
 @pytest.mark.parametrize("bound", [0.5, 1.5, 10.0])  # active at all, some and none of the variables
-def test_minimum_is_that_of_scipy(evaluate, bound: float) -> None:  # type: ignore[no-untyped-def]
+def test_minimum_is_that_of_scipy(evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]], bound: float) -> None:
     rng = np.random.default_rng(0)
     lower, upper = np.full(DIMENSION, -bound), np.full(DIMENSION, bound)
     for _ in range(3):
         start = rng.uniform(-0.5, 1.5, DIMENSION)
         value, x = minimize_within_bounds(evaluate, start, lower, upper)
-        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9}
         expected = minimize(
-            evaluate, start, jac=True, method="L-BFGS-B", bounds=list(zip(lower, upper, strict=True)), options=options
+            lambda x: evaluate(x)[0],
+            start,
+            jac=lambda x: evaluate(x)[1],
+            method="L-BFGS-B",
+            bounds=list(zip(lower.tolist(), upper.tolist(), strict=True)),
+            options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9},
         )
         assert value == pytest.approx(expected.fun, abs=1e-6)
         np.testing.assert_allclose(x, expected.x, atol=2e-2)  # the flattest curvature is 1e-3
-        assert (x >= lower).all() and (x <= upper).all()
+        assert (x >= lower).all()
+        assert (x <= upper).all()
         assert evaluate(np.clip(start, lower, upper))[0] > expected.fun + 0.1  # the twin: the start itself
 
 

@@ -143,7 +143,7 @@ def test_bad_files(case: str, tmp_path: Path) -> None:
 
 
 def test_a_directory_and_a_missing_file(tmp_path: Path) -> None:
-    assert "is a folder; name the robot file in it" in refused("inspect", str(tmp_path))
+    assert "is a folder; name the file in it that contains a robot description" in refused("inspect", str(tmp_path))
     assert "does not exist" in refused("inspect", str(tmp_path / "none.urdf"))
     assert "there is no robot 'pandas' in the catalog and no such file; did you mean 'panda'" in refused(
         "inspect", "pandas"

@@ -29,7 +29,7 @@ LIBRARY = {
     "reproduce": ("reproduce",),
 }
 # Options about files and printing, which have no argument. A result is written by its methods.
-OUTPUT_OPTIONS = ("output", "report", "json", "verbose", "help")
+OUTPUT_OPTIONS = ("output", "report", "force", "json", "verbose", "help")
 SPELLED_DIFFERENTLY = {"seed": "rng"}
 NOTHING: tuple[object, ...] = (None, "", (), [], {})
 

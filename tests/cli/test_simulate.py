@@ -207,6 +207,7 @@ def test_an_interruption_leaves_existing_files_unchanged(tmp_path: Path) -> None
         "200",
         "-o",
         str(log),
+        "--force",
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         maps = Path(f"/proc/{process.pid}/maps")

@@ -5,14 +5,23 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import re
+import signal
 import socket
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
 
 import numpy as np
 import pytest
 
+import ytheta
 from tests.support.engine_loops import run_puma_loop
-from tests.support.engine_work import CachingWork, square
+from tests.support.engine_work import CachingWork, slow_square, square
 from ytheta.engine import dask as dask_engine
 from ytheta.engine.engine import Engine
 from ytheta.engine.local import Local
@@ -21,7 +30,7 @@ from ytheta.errors import InputError
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 
-pytest.importorskip("distributed", reason="distributed is not installed: pip install 'ytheta[dask]'")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'ytheta[dask]'")
 
 
 def test_results_come_in_order_from_several_processes(cluster: Engine) -> None:
@@ -98,17 +107,106 @@ def test_processes_and_settings_are_cleaned_up() -> None:
     assert logging.getLogger("distributed").level == before
 
 
-def test_a_running_cluster_can_be_used(cluster: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(cluster, dask_engine.Dask)
-    address = cluster.client.scheduler.address
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    """A cluster of one process without certificates, as users start it on a network of their own."""
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
+        silence_logs=logging.CRITICAL,
+    ) as cluster:
+        yield cluster
+
+
+def test_a_running_cluster_can_be_used(running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = running.scheduler_address
     for name in (address, address.replace("tcp://", "dask://")):
         with open_engine(name) as workers:
             assert [value for value, _ in workers.map_in_order(square, range(5))] == [0, 1, 4, 9, 16]
-    monkeypatch.setattr(dask_engine, "CONNECT_TIMEOUT", 0.5)
-    worker = next(iter(cluster.client.scheduler_info()["workers"]))
-    with pytest.raises(InputError, match="is not a Dask scheduler but a Worker"), open_engine(worker):
+    with open_engine(address) as workers:
+        assert isinstance(workers, dask_engine.Dask)
+        worker = next(iter(workers.client.scheduler_info()["workers"]))
+        monkeypatch.setattr(dask_engine, "CONNECT_TIMEOUT", 2.0)
+        with pytest.raises(InputError, match="is not a Dask scheduler but a Worker"), open_engine(worker):
+            pass
+        assert next(iter(workers.map_in_order(square, [5])))[0] == 25  # it still runs
+
+
+def test_workers_of_another_version_are_refused(running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = ytheta.__version__
+    monkeypatch.setattr(ytheta, "__version__", "99.0")
+    message = f"has ytheta {re.escape(here)}, but this process has 99.0; install the same version"
+    with pytest.raises(InputError, match=message), open_engine(running.scheduler_address):
         pass
-    assert next(cluster.map_in_order(square, [5]))[0] == 25  # it still runs
+
+
+def test_nobody_without_the_certificate_gets_in(cluster: Engine) -> None:
+    """Others can neither connect to the scheduler nor to a worker, and both listen on the loopback device only."""
+    assert isinstance(cluster, dask_engine.Dask)
+    info = cluster.client.scheduler_info()
+    addresses = [info["address"], *info["workers"]]
+    assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
+    for address in addresses:
+        for name in (address, address.replace("tls://", "tcp://")):
+            with pytest.raises(InputError, match="no Dask scheduler answers"), open_engine(name):
+                pass
+        stranger = distributed.Security.temporary()
+        with pytest.raises(InputError, match="no Dask scheduler answers"):
+            dask_engine._check_scheduler(address, stranger)
+    dask_engine._check_scheduler(addresses[0], cluster.client.security)  # the twin: with the certificate it answers
+
+
+def test_the_loss_of_a_worker_changes_nothing() -> None:
+    with open_engine("dask", threads=2) as workers:
+        results = []
+        for k, (value, process) in enumerate(workers.map_in_order(slow_square, range(12))):
+            results.append(value)
+            if k in (1, 4):
+                os.kill(process, signal.SIGKILL)
+        assert results == [k * k for k in range(12)]
+
+
+def test_the_loss_of_the_only_worker_changes_nothing() -> None:
+    """Not even the work is left then; it is sent again."""
+    with open_engine("dask", threads=1) as workers:
+        results = []
+        for k, (value, process) in enumerate(workers.map_in_order(slow_square, range(6))):
+            results.append(value)
+            if k == 2:
+                os.kill(process, signal.SIGKILL)
+        assert results == [k * k for k in range(6)]
+
+
+SCHEDULER = """
+import asyncio, distributed
+async def serve():
+    async with distributed.Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+        async with distributed.Worker(scheduler.address, nthreads=1):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+asyncio.run(serve())
+"""
+
+
+def test_the_loss_of_the_scheduler_ends_in_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-c", SCHEDULER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as scheduler:
+        assert scheduler.stdout is not None
+        address = scheduler.stdout.readline().strip()
+        with open_engine(address) as workers:
+            results = workers.map_in_order(slow_square, range(1000))
+            assert next(results)[0] == 0
+            scheduler.kill()
+            start = time.monotonic()
+            with pytest.raises(InputError, match=f"the scheduler at {address} is lost"):
+                list(results)
+        assert time.monotonic() - start < 10.0
+    assert capfd.readouterr().err == ""
 
 
 def test_addresses_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +216,23 @@ def test_addresses_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
             "dask://127.0.0.1:1": "no Dask scheduler answers at tcp://127.0.0.1:1: .* with: dask scheduler",
             "dask://127.0.0.1": "missing port",
             f"tcp://127.0.0.1:{silent.getsockname()[1]}": "no answer within 0.3 s",
+            f"tls://127.0.0.1:{silent.getsockname()[1]}": "TLS configuration.* and set distributed.comm.tls",
             "dask://": "has no address; add one, as in",
         }.items():
             with pytest.raises(InputError, match=message), open_engine(name):
                 pass
+
+
+def test_a_web_server_is_not_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_engine, "CONNECT_TIMEOUT", 1.0)
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"127.0.0.1:{server.server_address[1]}"
+            for scheme in ("dask", "tls"):
+                with pytest.raises(InputError, match="no Dask scheduler answers"), open_engine(f"{scheme}://{address}"):
+                    pass
+        finally:
+            server.shutdown()
+            thread.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ytheta.errors import InputError
 
@@ -12,6 +13,12 @@ def square(item: int) -> tuple[int, int]:
     if item < 0:
         raise InputError(f"{item} is negative; give another")
     return item * item, os.getpid()
+
+
+def slow_square(item: int) -> tuple[int, int]:
+    """Return the same after a while, in which a process can be killed."""
+    time.sleep(0.2)
+    return square(item)
 
 
 class CachingWork:

@@ -22,6 +22,7 @@ from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
 from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
+from ytheta.files.command_files import record_command_files
 
 COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict, reproduce)}
 HELP_WIDTH = 120  # characters per line of help, at most
@@ -46,7 +47,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code; raise InputError for wrong usage."""
     try:
         # In this mode, Typer returns the code of typer.Exit, and does not print errors itself.
-        code = app(list(arguments) or ["--help"], prog_name="ytheta", standalone_mode=False)
+        with record_command_files():
+            code = app(list(arguments) or ["--help"], prog_name="ytheta", standalone_mode=False)
     except typer.TyperException as error:
         place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
         message = _reword(error.format_message())

@@ -37,7 +37,7 @@ from ytheta.cli.options import (
     print_value,
     read_robot,
 )
-from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
@@ -172,6 +172,7 @@ def identify(
     threads: Threads = None,
     output: Output = None,
     report: Report = None,
+    force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
@@ -189,8 +190,8 @@ def identify(
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet -o ur10e.model.toml`
     """
     inputs = (robot, *logs, *(validate or ()), *(mapping or ()), prior)
-    check_output(output, (".toml",), inputs)
-    check_output(report, PAGE_SUFFIXES, inputs)
+    check_output(output, (".toml",), inputs, force=force)
+    check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     bounds = parse_body_bounds(total_mass, mass, center)
     with show_progress() as report_stage:

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+
+import typer
 
 from ytheta.conventions import PAGE_SUFFIXES as PAGE_SUFFIXES
 
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files, even if ytheta did not write them.")]
 
-def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Raise InputError if the output file cannot be written, or if it is one of the inputs."""
+
+def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str | None], *, force: bool) -> None:
+    """Raise InputError if the output file cannot be written, is an input, or exists and was not written by ytheta."""
     if path is None:
         return
+    from pathlib import Path
+
+    from ytheta.errors import InputError
     from ytheta.files.atomic import check_writable, refuse_to_overwrite
+    from ytheta.files.command_files import declare_output
+    from ytheta.files.own_files import is_own_file
 
     check_writable(path, *suffixes)
     refuse_to_overwrite(path, inputs)
+    declare_output(path)
+    if not force and Path(path).exists() and not is_own_file(Path(path)):
+        _refuse_missing_files(inputs)
+        raise InputError(
+            f"{path} exists, and it is not known that ytheta wrote it; choose another name, or use --force"
+        )
+
+
+def _refuse_missing_files(inputs: Sequence[str | None]) -> None:
+    """Raise InputError if an input does not exist, which is the more likely mistake; robots may be catalog names."""
+    from pathlib import Path
+
+    from ytheta.errors import InputError
+
+    for path in inputs:
+        if path is not None and Path(path).suffix and not Path(path).exists():
+            raise InputError(f"{path} does not exist; check the path")
 
 
 def check_report(report: str | None) -> None:

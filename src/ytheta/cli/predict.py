@@ -28,7 +28,7 @@ from ytheta.cli.options import (
     print_note,
     print_value,
 )
-from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
@@ -64,6 +64,7 @@ def predict(
     threads: Threads = None,
     output: Output = None,
     report: Report = None,
+    force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
@@ -78,8 +79,8 @@ def predict(
 
     Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
     """
-    check_output(output, (".csv", ".parquet"), (model, log, mapping))
-    check_output(report, PAGE_SUFFIXES, (model, log, mapping))
+    check_output(output, (".csv", ".parquet"), (model, log, mapping), force=force)
+    check_output(report, PAGE_SUFFIXES, (model, log, mapping), force=force)
     check_report(report)
     with show_progress() as report_stage:
         prediction = yt.predict(

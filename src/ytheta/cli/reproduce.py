@@ -9,7 +9,7 @@ import typer
 import ytheta as yt
 from ytheta.cli.log_options import show_progress
 from ytheta.cli.options import AsJson, print_note, print_value
-from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 
 Paper = Annotated[
     str,
@@ -21,7 +21,7 @@ Report = Annotated[
 ]
 
 
-def reproduce(paper: Paper = "all", report: Report = None, as_json: AsJson = False) -> None:
+def reproduce(paper: Paper = "all", report: Report = None, force: Force = False, as_json: AsJson = False) -> None:
     """Compute the tables and figures of a paper again, and compare them with what it prints.
 
     The exit code is 1 if a printed result disagrees. What depends on settings that a paper does not give is open, and
@@ -29,7 +29,7 @@ def reproduce(paper: Paper = "all", report: Report = None, as_json: AsJson = Fal
 
     Example: `ytheta reproduce lin1995 --report lin1995.html`
     """
-    _check_pages(paper, report)
+    _check_pages(paper, report, force=force)
     with show_progress() as report_stage:
         reproduction = yt.reproduce(paper, report_stage=report_stage)
     if report is not None:
@@ -40,12 +40,12 @@ def reproduce(paper: Paper = "all", report: Report = None, as_json: AsJson = Fal
         raise typer.Exit(1)
 
 
-def _check_pages(paper: str, report: str | None) -> None:
+def _check_pages(paper: str, report: str | None, *, force: bool) -> None:
     """Raise InputError if there is no such paper, or if a page cannot be written."""
     from ytheta.reproduction.reproduce import list_page_paths, list_papers
 
     papers = list_papers(paper)
     if report is not None:
         for path in list_page_paths(report, papers):
-            check_output(str(path), PAGE_SUFFIXES, ())
+            check_output(str(path), PAGE_SUFFIXES, (), force=force)
         check_report(report)

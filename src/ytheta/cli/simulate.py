@@ -24,7 +24,7 @@ from ytheta.cli.options import (
     print_note,
     read_robot,
 )
-from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.simulate_options import (
     AdaptationName,
     ControllerName,
@@ -94,6 +94,7 @@ def simulate(
     engine: EngineName = "local",
     threads: Threads = None,
     report: Report = None,
+    force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     snap: Snap = SNAP,
@@ -108,8 +109,8 @@ def simulate(
 
     Example: `ytheta simulate puma560 --controller slotine-li --friction viscous --report puma.html -o puma.parquet`
     """
-    _check_logs(output, runs, (robot, reference))
-    check_output(report, PAGE_SUFFIXES, (robot, reference))
+    _check_logs(output, runs, (robot, reference), force=force)
+    check_output(report, PAGE_SUFFIXES, (robot, reference), force=force)
     check_report(report)
     settings = ControllerSettings(
         controller,
@@ -160,14 +161,14 @@ def simulate(
         raise typer.Exit(1)
 
 
-def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...]) -> None:
+def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...], *, force: bool) -> None:
     """Raise InputError if a log cannot be written, or if it would overwrite an input."""
     if output is None:
         return
     from ytheta.simulation.log_files import list_log_paths
 
     for path in list_log_paths(output, runs):
-        check_output(str(path), (), inputs)
+        check_output(str(path), (), inputs, force=force)
 
 
 def _choose_every(every: int | None, output: str | None) -> int | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ytheta.errors import InputError
+from ytheta.files.command_files import declare_output
 from ytheta.files.paths import check_path
+from ytheta.files.temporary import create_temporary, remove_stale_files
 
 
 def check_writable(path: str | Path, *endings: str) -> Path:
@@ -29,10 +30,9 @@ def check_writable(path: str | Path, *endings: str) -> Path:
                 raise InputError(f"{path} is a folder; give the name of a file in it")
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
-        trial = _make_temporary_path(path)
-        with open(trial, "xb"):
+        remove_stale_files(path.parent)
+        with create_temporary(path):
             pass
-        trial.unlink()
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
         raise _make_write_error(path, error) from None
     return path
@@ -54,27 +54,21 @@ def refuse_to_overwrite(path: str | Path, inputs: Iterable[str | Path | None]) -
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
-    """Yield the path of a temporary file in the same folder. After writing, this file is renamed to ``path``."""
+    """Yield the path of a temporary file in the same folder. After writing, this file is renamed to ``path``.
+
+    If ``path`` is a symbolic link, the file to which it refers is written. Raise InputError if the command read it.
+    """
     path = Path(path)
-    temporary = _make_temporary_path(path)
+    declare_output(path)
+    target = Path(os.path.realpath(path))
     try:
-        yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with create_temporary(target) as temporary:
+            yield temporary
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
     except OSError as error:
         raise _make_write_error(path, error) from None
-    finally:
-        with suppress(OSError):  # the temporary file does not exist after success, or if it was never created
-            temporary.unlink()
-
-
-def _make_temporary_path(path: Path) -> Path:
-    """Return a new path in the same folder, so that renaming is atomic.
-
-    The new path has the same extension, because some writers depend on it.
-    """
-    return path.with_name(f".ytheta-{secrets.token_hex(8)}{path.suffix}")
 
 
 def _make_write_error(path: Path, error: Exception) -> InputError:

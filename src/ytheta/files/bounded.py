@@ -5,33 +5,54 @@ from __future__ import annotations
 import stat
 from pathlib import Path, PurePosixPath
 
-from ytheta.errors import RobotFileError
+from ytheta.errors import InputError, RobotFileError
+from ytheta.files.command_files import report_input
 
-MAX_FILE_SIZE = 16 * 1024 * 1024  # bytes; the largest robot descriptions in public use have about 1 MB
+MAX_ROBOT_SIZE = 16 * 1024 * 1024  # bytes; the largest robot descriptions in public use have about 1 MB
 
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a robot description; RobotFileError if it cannot be read."""
     try:
+        return read_small_file(
+            path,
+            "a robot description",
+            max_size=MAX_ROBOT_SIZE,
+            if_missing="check the path, or list the catalog: ytheta robots",
+        )
+    except InputError as error:
+        raise RobotFileError(str(error)) from None
+
+
+def read_small_file(path: Path, thing: str, *, max_size: int, if_missing: str = "check the path") -> bytes:
+    """Return the content of a regular file of at most ``max_size`` bytes.
+
+    ``thing`` is what the file should contain, and ``if_missing`` what to do if there is no file.
+    """
+    try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise RobotFileError(f"{path} is a folder; name the robot file in it (.urdf, .xml or .toml)")
+            raise InputError(f"{path} is a folder; name the file in it that contains {thing}")
         if not stat.S_ISREG(status.st_mode):
-            raise RobotFileError(f"{path} is not a regular file; save the robot description into one and name that")
-        if status.st_size > MAX_FILE_SIZE:
-            raise RobotFileError(
-                f"{path} has {status.st_size / 1e6:.0f} MB and was not read, since a robot description has at most "
-                f"{MAX_FILE_SIZE / 1e6:.0f} MB; check that this is the right file"
+            raise InputError(f"{path} is not a regular file; save {thing} into one and name that")
+        if status.st_size > max_size:
+            raise InputError(
+                f"{path} has {status.st_size / 1e6:.0f} MB and was not read, since {thing} has at most "
+                f"{max_size / 1e6:.0f} MB; check that this is the right file"
             )
-        content = path.read_bytes()
+        report_input(path)
+        with path.open("rb") as file:
+            content = file.read(max_size + 1)  # a file may grow, and some have no size before they are read
     except (FileNotFoundError, NotADirectoryError):
-        raise RobotFileError(f"{path} does not exist; check the path, or list the catalog: ytheta robots") from None
+        raise InputError(f"{path} does not exist; {if_missing}") from None
     except PermissionError as error:
-        raise RobotFileError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from None
+        raise InputError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from None
     except (OSError, ValueError) as error:  # a name that is too long, circular links, a null character
-        raise RobotFileError(f"{path} cannot be read: {_describe_cause(error)}; check the path") from None
+        raise InputError(f"{path} cannot be read: {_describe_cause(error)}; check the path") from None
+    if len(content) > max_size:
+        raise InputError(f"{path} is longer than {max_size / 1e6:.0f} MB; check that this is the right file")
     if not content.strip():
-        raise RobotFileError(f"{path} is empty; write the robot description into it or name another file")
+        raise InputError(f"{path} is empty; write {thing} into it or name another file")
     return content
 
 
@@ -59,6 +80,8 @@ def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
             f"{where}: the path {reference!r} cannot be resolved: {_describe_cause(error)}; correct or remove it"
         ) from None
     if inside:
+        if target is not None:
+            report_input(target)
         return target
     raise RobotFileError(
         f"{where}: the path {reference!r} leaves the robot's folder and is not opened; put a package.xml into the "

@@ -12,7 +12,6 @@ torques follow from the parameters of the table and from the regrouped Lagrangia
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,10 @@ from ytheta.display import Displayed
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.files.bounded import read_bytes
+from ytheta.files.own_files import TOML_MARK
 from ytheta.files.paths import check_path
+from ytheta.files.toml_document import parse_toml
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.settings import EarlierModel, PriorSettings, check_same_parts
@@ -173,7 +175,7 @@ def save_model(identification: Identification, path: str | Path) -> Path:
 
 def model_to_toml(identification: Identification) -> str:
     """Return a model as TOML text."""
-    return "\n".join([to_toml(identification.robot), *format_table(identification), ""])
+    return "\n".join([TOML_MARK, to_toml(identification.robot), *format_table(identification), ""])
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     path = Path(path)
     if path.suffix.lower() != SUFFIX or not path.is_file():
         return None
-    table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
+    table = parse_toml(read_bytes(path), str(path)).get(TABLE)
     if not isinstance(table, Mapping):
         return None
     if "slowest" in table:

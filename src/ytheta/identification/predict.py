@@ -17,6 +17,7 @@ from ytheta.conventions import SNAP
 from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
+from ytheta.files.own_files import MARK
 from ytheta.findings import Finding, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
@@ -94,7 +95,7 @@ class Prediction(Reported):
             if path.suffix.lower() == ".csv":
                 table.write_csv(file)
             else:
-                table.write_parquet(file)
+                table.write_parquet(file, metadata={MARK: "prediction"})
         return path
 
     def __repr__(self) -> str:

@@ -82,3 +82,30 @@ def test_similar_names_are_suggested_for_misspelt_columns(tmp_path: Path) -> Non
     assert_file_refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
     (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ARM).findings if f.code == "torque")
     assert "(did you mean 'tua1'?); use one of the names tau, torque or effort" in finding.text
+
+
+@pytest.mark.parametrize("filler", ["", "unused", "q1", "tau1"])
+def test_numbers_are_positions_even_if_names_are_empty_or_repeated(filler: str, tmp_path: Path) -> None:
+    """Every column of the log is followed by one of zeros, whose name is empty or repeated."""
+    names = ",".join(f"{name},{filler}" for name in ARM_COLUMNS)
+    rows = format_csv(
+        {f"{name}{k}": column * factor for name, column in ARM_COLUMNS.items() for k, factor in enumerate((1.0, 0.0))},
+        header=False,
+    )
+    path = write_file(tmp_path, f"{names}\n{rows}")
+    columns = {"t": 0, "q": [2, 4], "qd": [6, 8], "tau": [10, 12]}
+    assert_same_log(read_log(path, ARM, mapping={"columns": columns}), ARM_LOG)
+    shifted = read_log(path, ARM, mapping={"columns": columns | {"tau": [10, 11]}})
+    assert shifted.tau is not None
+    assert not shifted.tau[:, 1].any()  # the twin: the neighbour of a column is the column of zeros
+
+
+def test_names_that_differ_only_in_their_case_are_distinguished_by_a_mapping(tmp_path: Path) -> None:
+    path = write_file(tmp_path, format_csv(ARM_COLUMNS | {"Q1": ARM_LOG.t}))
+    assert_same_log(read_log(path, ARM), ARM_LOG)  # q1 is the exact name
+    swapped = read_log(path, ARM, mapping={"columns": {"q": ["Q1", "q2"]}})
+    assert swapped.q[:, 0].tolist() == ARM_LOG.t.tolist()
+    both = {f"{name.upper() if name == 'q1' else name}": column for name, column in ARM_COLUMNS.items()}
+    assert_file_refused(
+        write_file(tmp_path, format_csv(both | {"Q1 ": ARM_LOG.t})), "several columns 'Q1'", "1, 7", "by its number"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,17 @@ def test_wrong_mappings_are_explained(mapping: dict[str, Any], words: tuple[str,
 def test_wrong_mapping_files_are_explained(tmp_path: Path) -> None:
     path = write_file(tmp_path, format_csv(ARM_COLUMNS))
     assert_file_refused(path, "none.toml", "does not exist", mapping=tmp_path / "none.toml")
-    assert_file_refused(path, "a.toml", "cannot be read as a mapping", mapping=write_file(tmp_path, "t = ", "a.toml"))
     assert_file_refused(
-        path, "b.toml", "cannot be read as a mapping", mapping=write_file(tmp_path, b"\xff\xfe\xff", "b.toml")
+        path, "a.toml", "not valid TOML", "docs/logs.md", mapping=write_file(tmp_path, "t = ", "a.toml")
     )
-    assert_file_refused(path, "directory", mapping=tmp_path)
+    assert_file_refused(path, "b.toml", "not text", mapping=write_file(tmp_path, b"\xff\xfe\xff", "b.toml"))
+    assert_file_refused(path, "nested too deeply", mapping=write_file(tmp_path, f"a = {2000 * '['}", "c.toml"))
+    assert_file_refused(path, "too many digits", mapping=write_file(tmp_path, f"rate = {5000 * '1'}", "d.toml"))
+    assert_file_refused(path, "is empty", mapping=write_file(tmp_path, " ", "e.toml"))
+    assert_file_refused(path, "is a folder", mapping=tmp_path)
+    assert_file_refused(path, "not a regular file", mapping=Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert_file_refused(path, "not a regular file", mapping=tmp_path / "pipe.toml")
     assert_file_refused(write_file(tmp_path, b"x", "c.npz"), "'skip'", mapping={"skip": 3})
     assert read_mapping(read_mapping({"skip": 3})).skip == 3
 

@@ -78,7 +78,8 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
         )
         findings.append(finding)
     if not columns.tau and not columns.current:
-        unused = [name for name in table.names if name not in (*columns.q, *columns.qd, columns.t)]
+        used = (*columns.q, *columns.qd, columns.t)
+        unused = [name for k, name in enumerate(table.names) if k not in used]
         statement, remedy = describe_missing("tau", joints, unused)
         findings.append(
             Finding(LogFindingCode.TORQUE, Severity.WARNING, f"{source} contains no torque: no {statement}", remedy)
@@ -96,36 +97,36 @@ class _Assembler:
         self.count = rows.stop - rows.start
         self.joints = joints
 
-    def read_time(self, name: str | None) -> PerSample:
+    def read_time(self, position: int | None) -> PerSample:
         mapping = self.mapping
-        if name is None:
+        if position is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = np.empty(self.count)
-            self._copy_scaled(name, float(self._broadcast("scale", mapping.scale.get("t"))[0]), t)
+            self._copy_scaled(position, float(self._broadcast("scale", mapping.scale.get("t"))[0]), t)
         t += self._broadcast("offset", mapping.offset.get("t", (0.0,)))[0]
         return t
 
-    def read_quantity(self, key: str, names: tuple[str, ...]) -> SamplesByJoint | None:
+    def read_quantity(self, key: str, positions: tuple[int, ...]) -> SamplesByJoint | None:
         """Return one quantity of all joints; None if the file does not contain it."""
-        if not names:
+        if not positions:
             return None
         mapping, quantity = self.mapping, "tau" if key == "current" else key
         factor = self._broadcast("scale", mapping.scale.get(key)) * self._broadcast("sign", mapping.sign.get(key))
         if key == "current":
             factor = factor * self._broadcast("gain", mapping.gain)
         values = np.empty((self.count, self.joints))
-        for k, name in enumerate(names):
-            self._copy_scaled(name, float(factor[k]), values[:, k])
+        for k, position in enumerate(positions):
+            self._copy_scaled(position, float(factor[k]), values[:, k])
         if mapping.matrix is not None:
             _multiply_rows(values, mapping.matrix if quantity == "tau" else np.linalg.inv(mapping.matrix).T)
         if quantity in mapping.offset:
             values += self._broadcast("offset", mapping.offset[quantity])
         return values
 
-    def _copy_scaled(self, name: str, factor: float, target: PerSample) -> None:
+    def _copy_scaled(self, position: int, factor: float, target: PerSample) -> None:
         """Copy the chosen rows of a column, multiplied by a factor."""
-        column, start = self.table.columns[name], self.rows.start
+        column, start = self.table.columns[position], self.rows.start
         for begin in range(0, self.count, ROWS_PER_CHUNK):
             end = min(begin + ROWS_PER_CHUNK, self.count)
             np.multiply(column[start + begin : start + end], factor, out=target[begin:end])

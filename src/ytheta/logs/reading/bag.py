@@ -86,7 +86,7 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
         values = np.array(rows[name], dtype=np.float64)
         if not np.all(np.isnan(values)):
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
-    return ColumnTable(columns, len(times))
+    return ColumnTable.of(columns, len(times))
 
 
 def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:

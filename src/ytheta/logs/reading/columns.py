@@ -27,16 +27,16 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns to read; a tuple is empty if the file does not contain the quantity.
+    """Positions of the columns to read; a tuple is empty if the file does not contain the quantity.
 
     ``guessed`` is true if the file has no header, so that columns were assigned according to how many there are.
     """
 
-    t: str | None
-    q: tuple[str, ...]
-    qd: tuple[str, ...] = ()
-    tau: tuple[str, ...] = ()
-    current: tuple[str, ...] = ()
+    t: int | None
+    q: tuple[int, ...]
+    qd: tuple[int, ...] = ()
+    tau: tuple[int, ...] = ()
+    current: tuple[int, ...] = ()
     guessed: bool = False
 
 
@@ -59,11 +59,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
     q, qd, tau, current = (search.find_quantity(name) for name in ("q", "qd", "tau", "current"))
     if not q:
         raise search.make_missing_quantity_error("q", {*qd, *tau, *current})
-    columns = LogColumns(search.find_time(), q, qd, tau, current)
-    for name in (columns.t, *q, *qd, *tau, *current):
-        if name in table.repeated:
-            raise InputError(f"{source} has several columns {name!r}; rename the columns that are not part of the log")
-    return columns
+    return LogColumns(search.find_time(), q, qd, tau, current)
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:
@@ -80,26 +76,45 @@ class _ColumnSearch:
     source: str
 
     @cached_property
-    def names(self) -> dict[str, str]:
-        """Names of the columns; the keys are the names in lower case."""
-        return {name.strip().casefold(): name for name in reversed(self.table.names)}
+    def positions(self) -> dict[str, list[int]]:
+        """The positions of the columns of every name; the keys are the names in lower case."""
+        positions: dict[str, list[int]] = {}
+        for k, name in enumerate(self.table.names):
+            positions.setdefault(name.strip().casefold(), []).append(k)
+        return positions
 
-    def find_time(self) -> str | None:
+    def find_position(self, name: str) -> int | None:
+        """Return the position of the column with this name; if several have it, only their case may distinguish them.
+
+        Raise InputError if several columns have this name, because it is not known which of them is meant.
+        """
+        name = name.strip()
+        alike = self.positions.get(name.casefold(), [])
+        equal = [k for k in alike if self.table.names[k].strip() == name] if len(alike) > 1 else alike
+        if len(alike) > 1 and len(equal) != 1:
+            numbers = ", ".join(map(str, alike))
+            raise InputError(
+                f"{self.source} has several columns {self.table.names[alike[0]]!r} (columns {numbers}, counted from 0);"
+                " rename those that are not part of the log, or choose one by its number in a mapping"
+            )
+        return equal[0] if equal else None
+
+    def find_time(self) -> int | None:
         """Return the time column; None if the mapping gives a sampling rate instead."""
         if self.mapping.rate is not None:
             return None
         if self.mapping.t is not None:
             return self._resolve("t", self.mapping.t)
         for name in TIME_NAMES:
-            if name in self.names:
-                return self.names[name]
+            if (position := self.find_position(name)) is not None:
+                return position
         self._refuse_other(TIME_NAMES, "one time per sample")
         raise InputError(
             f"{self.source} has no time column 't' or 'time'{_suggest('time', self.table.names)}; name it in a mapping "
             "under [columns], or give the sampling rate there: rate = 100.0"
         )
 
-    def find_quantity(self, key: str) -> tuple[str, ...]:
+    def find_quantity(self, key: str) -> tuple[int, ...]:
         """Return the columns of one quantity; an empty tuple if the file does not contain the quantity."""
         if key in self.mapping.columns:
             return self._resolve_all(key, self.mapping.columns[key])
@@ -116,21 +131,21 @@ class _ColumnSearch:
 
     def guess_from_count(self) -> LogColumns:
         """Return the columns of a file without a header: (t, q, tau) or (t, q, qd, tau), depending on their count."""
-        n, names = len(self.joints), self.table.names
+        n, count = len(self.joints), len(self.table.names)
         first = 0 if self.mapping.rate is not None else 1
-        quantities, rest = divmod(len(names) - first, n)
+        quantities, rest = divmod(count - first, n)
         if rest or quantities not in (2, 3):
             expected = f"{first + 2 * n} (t, q, tau) or {first + 3 * n} (t, q, qd, tau)"
             raise InputError(
-                f"{self.source} has {len(names)} columns and no header, but for {n} joints it should have {expected}; "
+                f"{self.source} has {count} columns and no header, but for {n} joints it should have {expected}; "
                 "select columns by number in a mapping: [columns] t = 0, q = [1, 2, …]"
             )
-        groups = [tuple(names[first + k * n : first + (k + 1) * n]) for k in range(quantities)]
-        t = names[0] if first else None
+        groups = [tuple(range(first + k * n, first + (k + 1) * n)) for k in range(quantities)]
+        t = 0 if first else None
         return LogColumns(t=t, q=groups[0], qd=groups[1] if quantities == 3 else (), tau=groups[-1], guessed=True)
 
-    def make_missing_quantity_error(self, key: str, used: Collection[str]) -> InputError:
-        unused = [name for name in self.table.names if name not in used]
+    def make_missing_quantity_error(self, key: str, used: Collection[int]) -> InputError:
+        unused = [name for k, name in enumerate(self.table.names) if k not in used]
         statement, remedy = describe_missing(key, self.joints, unused)
         return InputError(f"{self.source} has no {statement}; {remedy}")
 
@@ -140,24 +155,24 @@ class _ColumnSearch:
             if name.strip().casefold() in words and not (optional and kind == "None"):
                 raise InputError(f"{self.source}: {name!r} is {kind}; give an array with {content}")
 
-    def _find_by_joint(self, word: str) -> tuple[str, ...]:
+    def _find_by_joint(self, word: str) -> tuple[int, ...]:
         """Return the columns named after the actuated coordinates; an empty tuple if one is missing."""
-        columns: list[str] = []
+        columns: list[int] = []
         for joint in self.joints:
             forms = [f"{a}{separator}{b}" for separator in "_./" for a, b in ((word, joint), (joint, word))]
-            matches = [self.names[form.casefold()] for form in forms if form.casefold() in self.names]
-            if not matches:
+            match = next((k for form in forms if (k := self.find_position(form)) is not None), None)
+            if match is None:
                 return ()
-            columns.append(matches[0])
+            columns.append(match)
         return tuple(columns)
 
-    def _find_by_number(self, key: str, word: str) -> tuple[str, ...]:
+    def _find_by_number(self, key: str, word: str) -> tuple[int, ...]:
         """Return the columns numbered from 1 or from 0.
 
         Raise InputError if their number differs from the number of actuated coordinates.
         """
         for form in (f"{word}{{}}", f"{word}_{{}}"):
-            numbers = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.names]
+            numbers = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.positions]
             if not numbers:
                 continue
             n = len(self.joints)
@@ -170,17 +185,14 @@ class _ColumnSearch:
                     f"({', '.join(self.joints)}); use the robot that was recorded, or choose the columns in a mapping"
                 )
             start = 0 if numbers[0] == 0 else 1
-            for k in range(start, start + n):
-                if k not in numbers:
-                    raise self._make_missing_column_error(key, form.format(k))
-            return tuple(self.names[form.format(k)] for k in range(start, start + n))
+            return tuple(self._resolve(key, form.format(k)) for k in range(start, start + n))
         return ()
 
-    def _resolve_all(self, key: str, references: References) -> tuple[str, ...]:
+    def _resolve_all(self, key: str, references: References) -> tuple[int, ...]:
         """Return the columns that the mapping selects for a quantity."""
         n = len(self.joints)
         if isinstance(references, str):
-            start = 0 if references.replace("{}", "0").strip().casefold() in self.names else 1
+            start = 0 if references.replace("{}", "0").strip().casefold() in self.positions else 1
             references = tuple(references.replace("{}", str(k)) for k in range(start, start + n))
         if len(references) != n:
             raise InputError(
@@ -189,19 +201,20 @@ class _ColumnSearch:
             )
         return tuple(self._resolve(key, reference) for reference in references)
 
-    def _resolve(self, key: str, reference: Reference) -> str:
-        """Return the name of the column to which the mapping refers by name or by number."""
-        names = self.table.names
-        if isinstance(reference, int):
-            if reference >= len(names):
-                raise InputError(
-                    f"{self.source} has {len(names)} columns, but {self.mapping.source} selects column {reference} "
-                    f"(counted from 0) for {key!r}; correct the mapping, or record the missing columns"
-                )
-            return names[reference]
-        if reference.strip().casefold() not in self.names:
-            raise self._make_missing_column_error(key, reference)
-        return self.names[reference.strip().casefold()]
+    def _resolve(self, key: str, reference: Reference) -> int:
+        """Return the position of the column to which a mapping refers by name or by number."""
+        if isinstance(reference, str):
+            position = self.find_position(reference)
+            if position is None:
+                raise self._make_missing_column_error(key, reference)
+            return position
+        count = len(self.table.names)
+        if reference >= count:
+            raise InputError(
+                f"{self.source} has {count} columns, but {self.mapping.source} selects column {reference} "
+                f"(counted from 0) for {key!r}; correct the mapping, or record the missing columns"
+            )
+        return reference
 
     def _make_missing_column_error(self, key: str, name: str) -> InputError:
         return InputError(

@@ -7,7 +7,6 @@ with the wrong number of fields, or with a field that is not a number, is an err
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,13 +84,17 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
-    columns: dict[str, PerSample] = {}
-    names = dialect.names or numbers
-    for number, name in zip(numbers, names, strict=True):
+    columns: list[PerSample] = []
+    for number in numbers:
         values = frame[number].to_numpy()
-        columns[name] = np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64)
-    repeated = frozenset(name for name, count in Counter(names).items() if count > 1)
-    return ColumnTable(columns, int(np.count_nonzero(keep)), dialect.names is not None, unparsed.findings, repeated)
+        columns.append(np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64))
+    return ColumnTable(
+        dialect.names or tuple(numbers),
+        columns,
+        int(np.count_nonzero(keep)),
+        dialect.names is not None,
+        unparsed.findings,
+    )
 
 
 def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _UnparsedRows:

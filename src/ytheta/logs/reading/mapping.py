@@ -9,14 +9,15 @@ The motor matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError
+from ytheta.files.bounded import read_small_file
 from ytheta.files.paths import check_path
+from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import describe_value
 from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section
 from ytheta.shapes import MotorsByJoint
@@ -73,17 +74,11 @@ def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) 
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    content = read_small_file(path, "a mapping", max_size=MAX_FILE_SIZE, if_missing="check the path of the mapping")
     try:
-        if path.stat().st_size > MAX_FILE_SIZE:
-            raise InputError(
-                f"{path} is larger than 1 MB, the maximum size of a mapping; check that this is the right file"
-            )
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path of the mapping") from None
-    except (OSError, ValueError) as error:  # tomllib's error and UnicodeDecodeError are ValueErrors
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read as a mapping: {reason}; docs/logs.md describes its form") from None
+        return parse_toml(content, str(path))
+    except InputError as error:
+        raise InputError(f"{error}; docs/logs.md describes the form of a mapping") from None
 
 
 def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:

@@ -7,7 +7,6 @@ if it has a name, as in a file written by ``to_csv``; an index without a name is
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
@@ -51,19 +50,15 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
         raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")
     if not columns:
         raise InputError(f"{source} contains no arrays; it needs t, q and tau, with one row per sample")
-    return ColumnTable(columns, next(iter(lengths)), others=others)
+    return ColumnTable.of(columns, next(iter(lengths)), others=others)
 
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
     """Return the table of a DataFrame; ``source`` names it in error messages. Only columns in use are converted."""
-    series = list(_iterate_series(frame))
-    counts = Counter(name for name, _ in series)
-    columns: dict[str, Column] = {}
-    for name, values in series:
-        columns.setdefault(name, FrameColumn(values, name, source))
+    columns = [FrameColumn(values, name, source) for name, values in _iterate_series(frame)]
     is_numbered = [str(label) for label in frame.columns] == [str(k) for k in range(len(frame.columns))]
-    repeated = frozenset(name for name, count in counts.items() if count > 1)
-    return ColumnTable(columns, len(frame), has_header=not is_numbered, repeated=repeated)
+    names = tuple(column.name for column in columns)
+    return ColumnTable(names, columns, len(frame), has_header=not is_numbered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +103,7 @@ def _is_pandas(value: object) -> bool:
 def _to_array(values: Any, name: str, source: str) -> Shaped[np.ndarray, "..."]:
     """Return an entry of a dict as an array of numbers; texts and single values, which are comments, are left out."""
     if is_frame(values):
-        values = np.column_stack([column[:] for column in read_frame(values, f"{source}[{name!r}]").columns.values()])
+        values = np.column_stack([column[:] for column in read_frame(values, f"{source}[{name!r}]").columns])
     elif hasattr(values, "to_numpy"):  # a Series
         values = FrameColumn(values, name, source)[:]
     elif isinstance(values, np.ma.MaskedArray):  # masked entries are missing values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,43 +16,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParquetColumn:
-    """One column of a Parquet file; each slice of rows is read on demand."""
+    """One column of a Parquet file; slices of its rows are read on demand. Other content than numbers is refused."""
 
     path: Path
     name: str
+    kind: pl.DataType
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         import polars as pl
 
+        if not (self.kind.is_numeric() or self.kind == pl.Boolean):
+            raise InputError(
+                f"{self.path}: the column {self.name!r} contains {self.kind}, not numbers; store plain floating-point "
+                "columns"
+            )
         try:
             lazy = _scan(self.path).select(pl.col(self.name).cast(pl.Float64))
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise _make_unreadable_error(self.path, error) from None
-
-
-class ParquetColumns(Mapping[str, ParquetColumn]):
-    """The columns of a Parquet file by name. Access to a column that does not contain numbers raises InputError."""
-
-    def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
-        self._path = path
-        self._schema = schema
-
-    def __len__(self) -> int:
-        return len(self._schema)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __getitem__(self, name: str) -> ParquetColumn:
-        import polars as pl
-
-        kind = self._schema[name]
-        if not (kind.is_numeric() or kind == pl.Boolean):
-            raise InputError(
-                f"{self._path}: the column {name!r} contains {kind}, not numbers; store plain floating-point columns"
-            )
-        return ParquetColumn(self._path, name)
 
 
 def read_parquet(path: Path) -> ColumnTable:
@@ -65,7 +46,7 @@ def read_parquet(path: Path) -> ColumnTable:
         rows = int(_scan(path).select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _make_unreadable_error(path, error) from None
-    return ColumnTable(ParquetColumns(path, schema), rows)
+    return ColumnTable.of({name: ParquetColumn(path, name, kind) for name, kind in schema.items()}, rows)
 
 
 def _scan(path: Path) -> pl.LazyFrame:

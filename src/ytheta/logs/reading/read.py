@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ytheta.errors import InputError, suggest_names
+from ytheta.files.command_files import report_input
 from ytheta.files.paths import check_path
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
@@ -153,6 +154,7 @@ def _check_path(path: Path) -> bool:
         if status.st_size == 0:
             raise InputError(f"{path} is empty; record the motion again, or choose another file")
         with path.open("rb"):
+            report_input(path)
             return False
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path} does not exist; check the path of the log") from None

@@ -1,11 +1,12 @@
-"""ColumnTable: the columns of a log by name, in the order of the file, before their meaning is known.
+"""ColumnTable: the columns of a log in the order of the file, before their meaning is known.
 
-A column is an array, or an object that reads a slice of rows on demand.
+A column is an array, or an object that reads a slice of rows on demand. Columns are known by their position, since
+several may have the same name, or none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -22,19 +23,19 @@ class Column(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Named columns of equal length; if the file has no header, the columns are called 0, 1, 2, …
+    """Columns of equal length and their names; if the file has no header, they are called 0, 1, 2, …
 
-    ``repeated`` contains the names that several columns have; such a column is refused if it is needed. ``others``
-    contains the entries of a dict that are not columns, and what they are instead, such as "a text".
+    ``others`` contains the entries of a dict that are not columns, and what they are instead, such as "a text".
     """
 
-    columns: Mapping[str, Column]
+    names: tuple[str, ...]
+    columns: Sequence[Column]
     rows: int
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
-    repeated: frozenset[str] = frozenset()
     others: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.columns)
+    @classmethod
+    def of(cls, columns: Mapping[str, Column], rows: int, *, others: Mapping[str, str] | None = None) -> ColumnTable:
+        """Create the table of columns that all have different names."""
+        return cls(tuple(columns), tuple(columns.values()), rows, others=others or {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.toml_document import parse_toml
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
 from ytheta.robot.friction_curve import find_driving_speed
@@ -171,7 +171,7 @@ def _is_identified(path: Path) -> bool:
     """Whether a file contains an identified model."""
     if path.suffix.lower() != ".toml":
         return False
-    return IDENTIFICATION in tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+    return IDENTIFICATION in parse_toml(read_bytes(path), path.name)
 
 
 def _summarize_warnings(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:

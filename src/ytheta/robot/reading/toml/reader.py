@@ -7,13 +7,13 @@ parameters were identified, so masses may be negative; unknown lengths or angles
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 from ytheta.conventions import STANDARD_GRAVITY
-from ytheta.errors import RobotFileError
+from ytheta.errors import InputError, RobotFileError
 from ytheta.files.lengths import SymbolKind, is_length_name, parse_scalar, to_number
+from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import Table, describe_value, to_finite_number
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
@@ -90,15 +90,9 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> R
 
 def _parse(content: bytes, path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise RobotFileError(f"{path.name}: this is not text (byte {error.start}); save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise RobotFileError(f"{path.name}: this is not valid TOML: {error}; correct it") from None
-    except RecursionError:
-        raise RobotFileError(f"{path.name}: lists or tables are nested too deeply; flatten them") from None
-    except (ValueError, OverflowError):
-        raise RobotFileError(f"{path.name}: a number has too many digits; write it as a float such as 1.5e3") from None
+        return parse_toml(content, path.name)
+    except InputError as error:
+        raise RobotFileError(str(error)) from None
 
 
 def _read_symbols(top: Table, snapper: Snapper) -> Symbols:

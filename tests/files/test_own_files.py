@@ -1,0 +1,43 @@
+"""Files that ytheta wrote are recognized by their mark; files of others with the same extension are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.support.log_files import ARM_LOG
+from ytheta.files.own_files import HTML_MARK, TOML_MARK, is_own_file
+from ytheta.logs.write import write_log
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_logs_have_a_mark_and_are_read_as_before(suffix: str, tmp_path: Path) -> None:
+    assert is_own_file(write_log(ARM_LOG, tmp_path / f"own{suffix}"))
+    other = tmp_path / f"other{suffix}"
+    if suffix == ".npz":
+        np.savez(other, t=ARM_LOG.t)
+    else:
+        pl.DataFrame({"t": ARM_LOG.t}).write_parquet(other)
+    assert not is_own_file(other)
+
+
+@pytest.mark.parametrize(("suffix", "mark"), [(".toml", TOML_MARK), (".html", HTML_MARK), (".htm", HTML_MARK)])
+def test_texts_have_a_mark_at_their_beginning(suffix: str, mark: str, tmp_path: Path) -> None:
+    file = tmp_path / f"file{suffix}"
+    for content, own in ((f"\n{mark} 1", True), ("name = 1", False), (5000 * " " + mark, False)):
+        file.write_text(content)
+        assert is_own_file(file) is own
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".html", ".parquet", ".npz", ".csv"])
+def test_damaged_and_missing_files_are_not_ours(suffix: str, tmp_path: Path) -> None:
+    assert not is_own_file(tmp_path / f"none{suffix}")
+    (tmp_path / f"bad{suffix}").write_bytes(b"\x00\xffPAR1 ytheta")
+    assert not is_own_file(tmp_path / f"bad{suffix}")
+
+
+def test_a_csv_log_is_never_recognized(tmp_path: Path) -> None:
+    assert not is_own_file(write_log(ARM_LOG, tmp_path / "own.csv"))

@@ -1,0 +1,53 @@
+"""Temporary files: those of a killed process are removed, those in use are not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from ytheta.files.temporary import PREFIX, create_temporary, remove_stale_files
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from ytheta.files.temporary import create_temporary
+with create_temporary(Path(sys.argv[1])) as temporary:
+    print(temporary, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_file_of_a_killed_process_is_removed_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "model.toml")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        temporary = Path(writer.stdout.readline().strip())
+        assert temporary.parent == tmp_path
+        assert temporary.suffix == ".toml"
+        remove_stale_files(tmp_path)
+        assert temporary.exists()
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+    assert temporary.exists()
+    remove_stale_files(tmp_path)
+    assert not temporary.exists()
+
+
+def test_only_temporary_files_are_removed(tmp_path: Path) -> None:
+    (tmp_path / f"{PREFIX}folder").mkdir()
+    (tmp_path / "mine.toml").write_text("x")
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "mine.toml")
+    stale = tmp_path / f"{PREFIX}0123456789abcdef.toml"
+    stale.write_text("x")
+    remove_stale_files(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{PREFIX}folder", f"{PREFIX}link", "mine.toml"]
+    remove_stale_files(tmp_path / "none")
+
+
+def test_a_temporary_file_ends_with_its_block(tmp_path: Path) -> None:
+    with create_temporary(tmp_path / "a.csv") as temporary:
+        remove_stale_files(tmp_path)  # even this process finds its own file locked
+        assert temporary.exists()
+    assert not list(tmp_path.iterdir())

@@ -7,7 +7,7 @@ error ratio     validation error of the default, relative to that without a prio
 model ratio     the same for the error of the model file on exact torques of the validation motion
 coverage        percentage of base parameters whose 95 % interval contains the true value
 
-    python -m benchmarks.calibration --seeds 3 --json FILE
+    python -m benchmarks.calibration --seeds 3 --first-seed 0 --json FILE
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import argparse
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,10 +96,10 @@ class Outcome:
     deviations: Mapping[str, float]
 
 
-def measure_family(family: Family, seeds: int) -> Iterator[Outcome]:
+def measure_family(family: Family, seeds: Iterable[int]) -> Iterator[Outcome]:
     for robot in family.robots:
         description = load_description(robot)
-        for seed in range(seeds):
+        for seed in seeds:
             yield from measure_robot(family, robot, description, seed)
 
 
@@ -246,11 +246,13 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Identify simulated robots whose description is wrong.")
     parser.add_argument("--seeds", type=int, default=3, help="simulated robots of each kind")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="seed of the first of them")
     parser.add_argument("--only", metavar="PATTERN", default="", help="families whose name matches an expression")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes")
     parsed = parser.parse_args()
     families = [family for family in FAMILIES if re.search(parsed.only, family.name)]
-    outcomes = [outcome for family in families for outcome in measure_family(family, parsed.seeds)]
+    seeds = range(parsed.first_seed, parsed.first_seed + parsed.seeds)
+    outcomes = [outcome for family in families for outcome in measure_family(family, seeds)]
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1) + "\n")
     print_table(outcomes, Console(width=200))

@@ -94,7 +94,7 @@ def test_the_lever_widens_the_centre(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_second_moments_vary_with_products_of_shifts_of_the_centre(seed: int) -> None:
-    """Oracle: bodies with centres drawn at random, whose second moments about the joint contain m d dᵀ for a shift d."""
+    """Oracle: centres drawn at random; the second moments about the joint contain m d dᵀ for a shift d."""
     P0, rng = draw_pseudo(seed), np.random.default_rng(seed)
     mass, center = P0[3, 3], P0[:3, 3] / P0[3, 3]
     about_center = P0[:3, :3] - mass * np.outer(center, center)

@@ -3,11 +3,14 @@
 Every robot is identified with the default options, and without a prior: by weighted least squares with the default
 options, and with the rotor inertias that the true robot has. All are validated on other, rich motion.
 
-error ratio     validation error of the default, relative to that without a prior
+error ratio     validation error of the default, relative to that without a prior: geometric mean, worst run, and the
+                number of runs above 1.05. Both errors are random, and the one without a prior can be small by luck.
+                Single runs are therefore worse even with the best possible prior: by 5 % in a third of all runs, if
+                there is one parameter about which prior and data say equally much
 model ratio     the same for the error of the model file on exact torques of the validation motion
 coverage        percentage of base parameters whose 95 % interval contains the true value
 
-    python -m benchmarks.calibration --seeds 3 --json FILE
+    python -m benchmarks.calibration --seeds 3 --first-seed 0 --json FILE
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import argparse
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,10 +99,10 @@ class Outcome:
     deviations: Mapping[str, float]
 
 
-def measure_family(family: Family, seeds: int) -> Iterator[Outcome]:
+def measure_family(family: Family, seeds: Iterable[int]) -> Iterator[Outcome]:
     for robot in family.robots:
         description = load_description(robot)
-        for seed in range(seeds):
+        for seed in seeds:
             yield from measure_robot(family, robot, description, seed)
 
 
@@ -206,7 +209,8 @@ def make_row(family: str, outcomes: Sequence[Outcome]) -> list[str]:
     row += [f"{np.median([each.validation for each in group]):.2f}" for group in (default, free)]
     for peer, quantity in ((NO_PRIOR, "validation"), (KNOWN_ROTORS, "validation"), (KNOWN_ROTORS, "model")):
         ratios = compute_ratios(outcomes, peer, quantity)
-        row.append(f"{np.exp(np.mean(np.log(ratios))):.3f}  {max(ratios):.3f}")
+        above = sum(ratio > MAX_ERROR_RATIO for ratio in ratios)
+        row.append(f"{np.exp(np.mean(np.log(ratios))):.3f}  {max(ratios):.3f}  {above}")
     for group in (default, free):
         coverage = compute_coverage(group)
         kinds = {kind: value for kind, value in coverage.items() if kind != "all"}
@@ -223,9 +227,9 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
         "runs",
         "default\nerror %",
         "no prior\nerror %",
-        "error ratio\nmean  worst",
-        "known rotors\nmean  worst",
-        "model ratio\nmean  worst",
+        "error ratio\nmean  worst  above",
+        "known rotors\nmean  worst  above",
+        "model ratio\nmean  worst  above",
         "coverage %, default\nall  worst kind",
         "coverage %, no prior\nall  worst kind",
         "s",
@@ -246,11 +250,13 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Identify simulated robots whose description is wrong.")
     parser.add_argument("--seeds", type=int, default=3, help="simulated robots of each kind")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="seed of the first of them")
     parser.add_argument("--only", metavar="PATTERN", default="", help="families whose name matches an expression")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes")
     parsed = parser.parse_args()
     families = [family for family in FAMILIES if re.search(parsed.only, family.name)]
-    outcomes = [outcome for family in families for outcome in measure_family(family, parsed.seeds)]
+    seeds = range(parsed.first_seed, parsed.first_seed + parsed.seeds)
+    outcomes = [outcome for family in families for outcome in measure_family(family, seeds)]
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1) + "\n")
     print_table(outcomes, Console(width=200))

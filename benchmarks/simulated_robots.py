@@ -32,7 +32,7 @@ class FrictionLaw(Enum):
 
     PLAIN = "plain"
     SQUARE_ROOT = "square root"  # size · sign(v) sqrt(|v| / v_max)
-    LOAD = "load"  # size · sign(v) |torque of the links|
+    LOAD = "load"  # size · sign(v) |torque of links and rotors|
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class TrueRobot:
         if self.law is FrictionLaw.SQUARE_ROOT:
             size = np.sqrt(abs(motion.qd) / self.highest_speeds)
         elif self.law is FrictionLaw.LOAD:
-            links = self.robot.with_drives(lambda _name, _drive: Drive())
-            size = abs(yt.inverse_dynamics(links)(motion.q, motion.qd, motion.qdd))
+            rigid = self.robot.with_drives(lambda _name, drive: Drive(rotor_inertia=drive.rotor_inertia))
+            size = abs(yt.inverse_dynamics(rigid)(motion.q, motion.qd, motion.qdd))
         else:
             return tau
         return tau + self.coefficients * np.sign(motion.qd) * size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.simulated_robots import RATE, FrictionLaw
@@ -63,6 +65,21 @@ def test_planted_friction_brakes(law: FrictionLaw) -> None:
     added = truth.compute_torque(motion) - yt.inverse_dynamics(truth.robot)(motion.q, motion.qd, motion.qdd)
     assert (added * motion.qd >= 0.0).all()
     assert abs(added).max() > 0.0
+
+
+def test_load_friction_is_that_of_a_robot() -> None:
+    """Rotor inertias belong to the torque on which load-dependent friction of a robot depends."""
+    rng, description = np.random.default_rng(0), simulated.load_description("ur10")
+    truth = simulated.make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    motion = simulated.make_motion(description, rng, rich=True)
+    coefficients = dict(zip(truth.robot.actuated, truth.coefficients.tolist(), strict=True))
+
+    def compute_torque(robot: yt.Robot) -> np.ndarray:
+        return np.asarray(yt.inverse_dynamics(robot)(motion.q, motion.qd, motion.qdd))
+
+    expected = compute_torque(truth.robot.with_drives(lambda name, drive: replace(drive, load=coefficients[name])))
+    np.testing.assert_allclose(truth.compute_torque(motion), expected, rtol=0.0, atol=1e-9 * abs(expected).max())
+    assert abs(compute_torque(truth.robot) - expected).max() > 1e-2 * abs(expected).max()  # the twin
 
 
 def test_noise_has_the_stated_size_and_colour() -> None:

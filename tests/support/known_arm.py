@@ -74,7 +74,9 @@ class KnownArm:
         estimate = get_estimator(estimator).fit(problem)
         errors = compute_errors(self.form, (source,), estimate.beta, threads=1)
         origin = Origin((), (), form, estimator, (), None, ())
-        time = None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta)
+        time = None
+        if form != "differential":
+            time = compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
         return Identification(self.form.base, estimate, problem.normal_equations(), errors, None, origin, (), time)
 
 

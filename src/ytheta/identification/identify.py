@@ -299,7 +299,7 @@ def _identify_from_logs(
         validation,
         origin,
         findings,
-        None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta),
+        None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat),
         choice=choice,
     )
     if isinstance(model, BaseParameters):

@@ -31,6 +31,7 @@ from ytheta.identification.assessment.excitation import (
 )
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
+from ytheta.identification.equations.autocorrelation import compute_autocorrelation_time, compute_noise_autocovariance
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
@@ -120,8 +121,8 @@ class Identification(Reported):
     origin            logs and settings
     findings          findings about the logs and the fit
     equation_autocorrelation_time
-                      autocorrelation time of the residuals, as a number of equations; None for the differential form,
-                      in which every sample is an equation and ``fit`` contains the autocorrelation time
+                      autocorrelation time of the noise, as a number of equations; None for the differential form,
+                      in which every sample is an equation and ``fit`` contains the autocovariances of the residuals
     choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
@@ -175,12 +176,18 @@ class Identification(Reported):
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
         return freeze(self.estimate.covariance(self.noise**2 * self.autocorrelation_time))
 
-    @property
+    @cached_property
     def autocorrelation_time(self) -> PerJoint:
-        """Autocorrelation time of each joint's residuals, as a number of equations."""
-        if self.equation_autocorrelation_time is None:
-            return self.fit.autocorrelation_time
-        return self.equation_autocorrelation_time
+        """Autocorrelation time of each joint's noise, as a number of equations.
+
+        It is that of the residuals if the estimator does not say how much of the noise the parameters took away.
+        """
+        if self.equation_autocorrelation_time is not None:
+            return self.equation_autocorrelation_time
+        hat, autocovariance = self.estimate.hat, self.fit.autocovariance
+        if hat is not None:
+            autocovariance = compute_noise_autocovariance(autocovariance, hat, self.normal_equations.counts)
+        return freeze(compute_autocorrelation_time(autocovariance))
 
     @cached_property
     def std(self) -> PerBase:

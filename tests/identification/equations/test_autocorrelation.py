@@ -9,6 +9,7 @@ from ytheta.identification.equations.autocorrelation import (
     LAG_COUNT,
     AutocovarianceAccumulator,
     compute_autocorrelation_time,
+    compute_noise_autocovariance,
 )
 
 
@@ -36,6 +37,46 @@ def test_the_sum_ends_at_the_first_pair_that_is_not_positive() -> None:
     autocovariance[6], autocovariance[7], autocovariance[20] = -0.3, 0.1, 5.0
     expected = 1.0 + 2.0 * sum(0.5**k for k in range(1, 6))
     np.testing.assert_allclose(compute_autocorrelation_time(autocovariance), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("ratio", "parameters"), [(0.0, 20), (0.8, 20), (0.9, 10)])
+def test_noise_that_parameters_took_away(ratio: float, parameters: int) -> None:
+    """Oracle: noise with a known autocorrelation time, of which a fit of slow functions took a large part away."""
+    count, rng = 500, np.random.default_rng(0)
+    t = np.arange(count) / count
+    waves = np.pi * np.arange(parameters) * t[:, None]
+    Q, _ = np.linalg.qr(np.cos(waves))
+    drive = rng.normal(size=(200 + count, 300))
+    noise = np.zeros_like(drive)
+    for k in range(1, len(drive)):
+        noise[k] = ratio * noise[k - 1] + np.sqrt(1.0 - ratio**2) * drive[k]
+    residuals = noise[200:] - Q @ (Q.T @ noise[200:])
+    lags = range(LAG_COUNT)
+    autocovariance = np.array([(residuals[: count - lag] * residuals[lag:]).sum(axis=0) for lag in lags])
+    hat = np.array([[np.trace(Q @ Q.T, lag)] for lag in lags]) * np.ones(300)
+    counts = np.full(300, float(count))
+
+    def compute_mean_power(corrected: np.ndarray) -> float:
+        """The mean of v c, in units of its true value."""
+        time = compute_autocorrelation_time(corrected)
+        variances = autocovariance[0] / (counts - time * parameters)
+        return float(np.mean(variances * time) * (1.0 - ratio) / (1.0 + ratio))
+
+    residual_power = compute_mean_power(autocovariance)
+    power = compute_mean_power(compute_noise_autocovariance(autocovariance, hat, counts))
+    if ratio:
+        # Not all can be put back: the noise at the frequencies of the motion is known from higher frequencies only.
+        assert residual_power < 0.7  # the twin: residuals alone
+        assert residual_power + 0.5 * (1.0 - residual_power) < power < 1.1
+    else:
+        assert power == pytest.approx(1.0, abs=0.25)  # sums of positive pairs are too large for white noise
+
+
+def test_without_parameters_the_noise_is_the_residual() -> None:
+    autocovariance, counts = make_autocovariance(0.0, 0.5, 0.9), np.full(3, 1e4)
+    noise = compute_noise_autocovariance(autocovariance, np.zeros_like(autocovariance), counts)
+    np.testing.assert_array_equal(noise, autocovariance)
+    np.testing.assert_array_equal(compute_noise_autocovariance(0.0 * noise, 0.0 * noise, 0.0 * counts), 0.0)
 
 
 @pytest.mark.parametrize("sizes", [(700,), (1, 2, 300, 5, 150, 242), (199, 200, 201, 100)])

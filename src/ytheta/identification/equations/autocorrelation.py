@@ -4,6 +4,17 @@ Let rho_k be the autocorrelation of the residuals at lag k, and c = 1 + 2·sum_k
 the variance of the mean of n / c independent residuals. The sum ends before the first pair rho_2i + rho_2i+1 that is
 not positive, because later estimated autocorrelations are only noise (Geyer 1992, "Practical Markov chain Monte Carlo",
 initial positive sequence).
+
+Residuals of a fit contain less slow noise than the torques, because the parameters follow noise that looks like the
+motion. Their autocovariances are therefore too small:
+
+Identity      r = (1 - H) e,   E[A(k)] = n g(k) - v c h(k),   A(k) = sum_t r(t) r(t + k),   h(k) = sum_t H(t, t + k)
+              v c = sum_k A(k) / (n - sum_k h(k)),   sums over all counted lags, positive and negative
+Notation      e, g, v    noise of a joint's n equations, its autocovariances, and its variance g(0)
+              H          hat matrix of these equations, see ``hat_matrix``; h(0) are the degrees of freedom
+
+For lag 0 this is the usual variance from n - c h(0) remaining equations. The identity holds for motion that is slow
+compared with the noise, R Y = c Y with the autocorrelations R of the noise.
 """
 
 from __future__ import annotations
@@ -16,25 +27,67 @@ from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 # Number of lags, in samples. With automatic decimation a period of the cut-off frequency has at most 16 samples, so the
 # lags cover at least 12 periods.
 LAG_COUNT = 200
+# Share of the equations that remains for the noise if correlated equations are fewer than the parameters.
+MIN_REMAINING_SHARE = 0.2
+MAX_ROUNDS = 20  # of finding the last lag that counts
+
+PerLagAndJoint = Float[np.ndarray, "lags joints"]
 
 
-def compute_autocorrelation_time(autocovariance: Float[np.ndarray, "lags joints"]) -> PerJoint:
+def compute_autocorrelation_time(autocovariance: PerLagAndJoint) -> PerJoint:
     """Return the autocorrelation time c of the module docstring for each joint, in samples; c is at least 1."""
     rho = autocovariance / np.where(autocovariance[0] > 0.0, autocovariance[0], 1.0)
-    pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
-    positive = np.cumprod(pairs > 0.0, axis=0)
-    return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
+    return np.maximum(2.0 * (rho * find_counted_lags(rho)).sum(axis=0) - 1.0, 1.0)
 
 
-def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerBase) -> PerJoint:
-    """Return the autocorrelation time of each joint's residuals for any equation form, as a number of equations."""
+def find_counted_lags(autocovariance: PerLagAndJoint) -> PerLagAndJoint:
+    """Return 1 for lags before the first pair that is not positive, and 0 for later ones."""
+    pairs = autocovariance[:-1:2] + autocovariance[1::2]
+    return np.repeat(np.cumprod(pairs > 0.0, axis=0), 2, axis=0).astype(float)
+
+
+def compute_noise_autocovariance(
+    autocovariance: PerLagAndJoint, hat: PerLagAndJoint, counts: PerJoint
+) -> PerLagAndJoint:
+    """Return n g(k) of the module docstring, from those of the residuals; zero for lags that do not count.
+
+    ``hat``: h(k); ``counts``: the number n of equations of each joint. Lags also end where the parameters leave too
+    few of the equations at such low frequencies.
+    """
+    factors = np.full((len(hat), 1), 2.0)  # every lag but 0 counts twice
+    factors[0] = 1.0
+    limit = (1.0 - MIN_REMAINING_SHARE) * counts
+    allowed = np.cumprod(np.cumsum(factors * hat, axis=0)[1::2] <= limit, axis=0)
+    allowed[0] = 1
+    noise = autocovariance
+    counted = np.zeros_like(hat)
+    for _ in range(MAX_ROUNDS):
+        before, counted = counted, find_counted_lags(noise) * np.repeat(allowed, 2, axis=0)
+        if np.array_equal(before, counted):
+            break
+        remaining = np.maximum(counts - (counted * factors * hat).sum(axis=0), MIN_REMAINING_SHARE * counts)
+        power = (counted * factors * autocovariance).sum(axis=0) / np.where(counts > 0.0, remaining, 1.0)
+        noise = autocovariance + np.maximum(power, 0.0) * hat
+    return noise * counted
+
+
+def compute_equation_autocorrelation_time(
+    problem: EstimationProblem, beta: PerBase, hat: PerLagAndJoint | None = None
+) -> PerJoint:
+    """Return the autocorrelation time of each joint's noise for any equation form, as a number of equations.
+
+    ``hat``: h(k) of the fit; None if it is not known, for the autocorrelation time of the residuals.
+    """
     accumulator = AutocovarianceAccumulator(len(problem.layout.slices))
     for task in problem.tasks():
         for rows in problem.rows_of(task):
             residual = problem.layout.residual(rows, beta)
             residual = residual if rows.mask is None else residual * rows.mask
             accumulator.add((task.source, task.samples.segment), residual)
-    return compute_autocorrelation_time(accumulator.autocovariance)
+    if hat is None:
+        return compute_autocorrelation_time(accumulator.autocovariance)
+    counts = problem.normal_equations().counts
+    return compute_autocorrelation_time(compute_noise_autocovariance(accumulator.autocovariance, hat, counts))
 
 
 class AutocovarianceAccumulator:

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ytheta.findings import Finding
+from ytheta.identification.equations.autocorrelation import PerLagAndJoint
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.priors.evidence import Posterior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
@@ -42,6 +43,7 @@ class Estimate:
     prior_spread        covariance of beta that the prior leaves, for estimators with a prior; it does not depend on
                         the noise of the residuals
     posterior           the prior with its chosen scales and the distribution of the parameters, likewise
+    hat                 autocovariances of the hat matrix, see ``equations.hat_matrix``; None if they were not computed
     """
 
     beta: PerBase
@@ -54,11 +56,12 @@ class Estimate:
     joint_condition_numbers: PerJoint | None = None
     prior_spread: BaseByBase | None = None
     posterior: Posterior | None = None
+    hat: PerLagAndJoint | None = None
 
     def __post_init__(self) -> None:
         for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
             object.__setattr__(self, name, freeze(getattr(self, name).view()))
-        for optional in (self.joint_condition_numbers, self.prior_spread):
+        for optional in (self.joint_condition_numbers, self.prior_spread, self.hat):
             if optional is not None:
                 freeze(optional)
 

@@ -1,16 +1,20 @@
 """The prior around a description: links in the log-det metric of their pseudo-inertias, drives in units of torque.
 
-Identity      P - P0 = s (z m p pᵀ + m (v pᵀ + p vᵀ) / √2 + S_c^½ Z S_c^½),   p = (c, 1),   v = (S_c/m + |c|² 1)^½ z
+Identity      P - P0 = s (z m p pᵀ + m (v pᵀ + p vᵀ) / √2 + S_c^½ Z S_c^½ + τ m |c|² Z' / √2),   p = (c, 1),
+              v = (S_c/m + |c|² 1)^½ z
 Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
               Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP)
 Notation      code   meaning
               P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
-              z, Z   standard normal numbers; off the diagonal of Z, divided by √2
-              s      scale: 0.2 if the description is off by about 20 %
+              z, Z   standard normal numbers, Z' like Z; off the diagonal of Z, divided by √2
+              s      scale: 0.2 if the description is off by about 20 %; τ: a typical s
 Differs from  the paper in: |c|² 1 is added in v; without it, the distance is that of the paper. The centre of mass
               of a description that is off by 20 % is off by 20 % of its distance from the joint, however small the
-              body is. The mass, the centre and the second moments of a body have a factor of their own each
+              body is. Such a shift d, of size s |c| / √2 in every direction, also changes the second moments about
+              the joint by m d dᵀ, which varies like s² m |c|² Z' / √2; across a slender link this is more than S_c
+              allows. One of the two s is replaced by τ, so that all changes are in proportion to s. The mass, the
+              centre and the second moments of a body have a factor of their own each
 
 The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
 second moments. A link at which the description lacks something, such as a load, is released by its own term; no
@@ -38,10 +42,11 @@ from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Bool, Float, Matrix4, PerParameter
+from ytheta.shapes import Bool, Float, Matrix3, Matrix4, PerParameter
 
 # Hyperparameters: logarithms of factors of scales.
-DESCRIPTION = Hyperparameter("description", math.log(0.3), math.log(3.0))
+TYPICAL_SCALE = 0.3  # τ of the module docstring
+DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), math.log(3.0))
 COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
 LINK_STD = 1.0
 ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
@@ -150,13 +155,29 @@ def _list_body_changes(P0: Matrix4) -> Iterator[Matrix4]:
     for column in np.linalg.cholesky(about_center / mass + float(center @ center) * np.eye(3)).T:
         shift = np.append(column, 0.0)
         yield mass * (np.outer(shift, point) + np.outer(point, shift)) / np.sqrt(2.0)
-    factor = np.linalg.cholesky(about_center)
-    for i in range(3):
-        for j in range(i + 1):
-            change = np.zeros((4, 4))
+    for moments in _list_second_moment_changes(about_center, mass * float(center @ center)):
+        change = np.zeros((4, 4))
+        change[:3, :3] = moments
+        yield change
+
+
+def _list_second_moment_changes(about_center: Matrix3, lever_moment: float) -> Iterator[Matrix3]:
+    """Yield six changes of the second moments, which together have the variance of S_c^½ Z S_c^½ + τ m |c|² Z' / √2.
+
+    ``lever_moment`` is m |c|².
+    """
+    rows, columns = np.tril_indices(3)
+    lever = math.sqrt(TYPICAL_SCALE * lever_moment / math.sqrt(2.0)) * np.eye(3)
+    covariance = np.zeros((6, 6))
+    for factor in (np.linalg.cholesky(about_center), lever):
+        for i, j in zip(rows, columns, strict=True):
             pair = np.outer(factor[:, i], factor[:, j])
-            change[:3, :3] = pair if i == j else (pair + pair.T) / np.sqrt(2.0)
-            yield change
+            change = (pair if i == j else (pair + pair.T) / np.sqrt(2.0))[rows, columns]
+            covariance += np.outer(change, change)
+    for column in np.linalg.cholesky(covariance).T:
+        moments = np.zeros((3, 3))
+        moments[rows, columns] = moments[columns, rows] = column
+        yield moments
 
 
 def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iterator[_Block]:

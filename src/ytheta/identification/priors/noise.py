@@ -24,19 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.equations.autocorrelation import LAG_COUNT
+from ytheta.identification.equations.autocorrelation import LAG_COUNT, MIN_REMAINING_SHARE, PerLagAndJoint
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.hat_matrix import iterate_values, select_tasks
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.shapes import BaseByBase, Float, JointsBySample, NonzerosBySample, PerBase, PerJoint
+from ytheta.shapes import BaseByBase, Float, JointsBySample, PerBase, PerJoint
 
-SAMPLES_PER_PIECE = 2048  # many times the lags of an autocorrelation, but little memory
 MAX_PIECES = 32  # of the motion, for the autocorrelations of the residuals
 MAX_PRODUCT_PIECES = 12  # of the motion, for the products Yᵀ R Y
-# Share of the equations that remains for the variance if correlated equations are fewer than the parameters.
-MIN_REMAINING_SHARE = 0.2
-
-PerLagAndJoint = Float[np.ndarray, "lags joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,7 @@ def estimate_correlation(problem: EstimationProblem, beta: PerBase) -> PerLagAnd
     def work(task: Task) -> PerLagAndJoint:
         return _compute_autocovariance(np.concatenate(list(_iterate_residuals(problem, task, beta)), axis=1))
 
-    products = np.asarray(sum(map_in_order(work, iter(_select_tasks(problem, MAX_PIECES)), threads=problem.threads)))
+    products = np.asarray(sum(map_in_order(work, iter(select_tasks(problem, MAX_PIECES)), threads=problem.threads)))
     rho = products / np.where(products[0] > 0.0, products[0], 1.0)
     rho[0] = 1.0
     pairs = rho[:-1:2] + rho[1::2]
@@ -80,7 +76,7 @@ def estimate_inflation(
 
     def work(task: Task) -> Float[np.ndarray, "2 base base"]:
         sums = np.zeros((2, count, count))
-        values = np.concatenate(list(_iterate_values(problem, task)), axis=1)
+        values = np.concatenate(list(iterate_values(problem, task)), axis=1)
         size = 1 << (values.shape[1] + 2 * len(correlation)).bit_length()  # so long that the ends do not meet
         for joint, (part, columns) in enumerate(zip(problem.layout.slices, problem.layout.columns, strict=True)):
             own, rho = values[part], correlation[:, joint]
@@ -93,7 +89,7 @@ def estimate_inflation(
             sums[1][place] += weights[joint] * (own @ filtered.T)
         return sums
 
-    tasks = _select_tasks(problem, MAX_PRODUCT_PIECES)
+    tasks = select_tasks(problem, MAX_PRODUCT_PIECES)
     N, S = np.asarray(sum(map_in_order(work, iter(tasks), threads=problem.threads)))
     V, rank = decomposition.V, decomposition.rank
     # In coordinates in which N of all samples is the identity, N of the pieces is close to a multiple of it.
@@ -120,31 +116,10 @@ def estimate_variances(
     return equations.residual_squares(beta) / np.where(counts > 0.0, remaining, 1.0)
 
 
-def _select_tasks(problem: EstimationProblem, count: int) -> list[Task]:
-    """Return at most ``count`` short pieces, evenly distributed over the motion."""
-    tasks = [
-        Task(k, samples)
-        for k, source in enumerate(problem.sources)
-        for segment, length in enumerate(source.lengths)
-        for samples in problem.form.split(segment, length, source.rate, SAMPLES_PER_PIECE)
-    ]
-    return [tasks[k] for k in np.unique(np.linspace(0, len(tasks) - 1, count).round().astype(int))]
-
-
 def _iterate_residuals(problem: EstimationProblem, task: Task, beta: PerBase) -> Iterator[JointsBySample]:
     for rows in problem.rows_of(task):
         residual = problem.layout.residual(rows, beta)
         yield residual if rows.mask is None else residual * rows.mask
-
-
-def _iterate_values(problem: EstimationProblem, task: Task) -> Iterator[NonzerosBySample]:
-    """Yield copies of the non-zeros of Y, zero for equations that are left out."""
-    for rows in problem.rows_of(task):
-        values = np.array(rows.values)
-        if rows.mask is not None:
-            for joint, part in enumerate(problem.layout.slices):
-                values[part] *= rows.mask[joint]
-        yield values
 
 
 def _compute_autocovariance(series: Float[np.ndarray, "joints samples"]) -> PerLagAndJoint:

@@ -21,8 +21,10 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.bodies.reference import make_plausible_reference
+from ytheta.identification.equations.autocorrelation import PerLagAndJoint
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import LAWS
+from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import (
@@ -38,7 +40,6 @@ from ytheta.identification.priors.earlier_model import make_model_prior
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
 from ytheta.identification.priors.noise import (
     Noise,
-    PerLagAndJoint,
     compute_mean_inflation,
     estimate_correlation,
     estimate_inflation,
@@ -75,7 +76,7 @@ class EmpiricalBayes:
         information = Information(beta, noise.compute_factor(solution.decomposition))
         prior = make_prior(problem.base, equations, self.prior)
         posterior = Evidence(information, prior, select_columns(problem.base)).maximize()
-        return _make_estimate(equations, noise, solution, posterior)
+        return _make_estimate(problem, noise, solution, posterior)
 
 
 def estimate_noise(problem: EstimationProblem, correlation: PerLagAndJoint | None = None) -> Noise:
@@ -126,10 +127,10 @@ def select_columns(base: BaseParameters) -> BaseBySelected:
 
 
 def _make_estimate(
-    equations: NormalEquations, noise: Noise, solution: WeightedSolution, posterior: Posterior
+    problem: EstimationProblem, noise: Noise, solution: WeightedSolution, posterior: Posterior
 ) -> Estimate:
     gain = posterior.gain @ solution.decomposition.inverse
-    spread, degrees_of_freedom = compute_spread(equations, noise.weights, gain)
+    spread, degrees_of_freedom = compute_spread(problem.normal_equations(), noise.weights, gain)
     positive = noise.weights[noise.weights > 0.0]
     return Estimate(
         posterior.beta,
@@ -139,6 +140,7 @@ def _make_estimate(
         solution.decomposition.null_space,
         prior_spread=posterior.prior_spread,
         posterior=posterior,
+        hat=compute_hat_autocovariance(problem, noise.weights, gain, degrees_of_freedom),
     )
 
 

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.equations.autocorrelation import PerLagAndJoint
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.known_torque import KnownTorque
@@ -37,7 +38,7 @@ from ytheta.identification.estimators.evidence.normal_distribution import comput
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
-from ytheta.identification.priors.noise import Noise, PerLagAndJoint, estimate_correlation, estimate_inflation
+from ytheta.identification.priors.noise import Noise, estimate_correlation, estimate_inflation
 from ytheta.identification.priors.prior import Family, Prior
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.shapes import BaseByBase, PerBase

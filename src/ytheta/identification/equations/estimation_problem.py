@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
+from ytheta.identification.equations.form import EquationRows, Form, KernelForm, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -102,9 +102,16 @@ class EstimationProblem:
         def make_sums() -> RunningSums:
             return RunningSums(self.layout, around=around, weigh=weigh, grams=plain is None)
 
+        # Weights are a function of Python, which needs every block.
+        kernel_form = self.form if isinstance(self.form, KernelForm) and weigh is None else None
+
         def work(task: Task) -> RunningSums:
-            sums = make_sums()
-            for rows in self.rows_of(task):
+            sums, motion = make_sums(), self.motion(task)
+            equations = None if kernel_form is None else kernel_form.kernel_equations(motion)
+            if equations is not None:
+                sums.add_kernel_equations(equations)
+                return sums
+            for rows in self.form.rows(motion, self.sources[task.source].rate):
                 sums.add(rows)
             return sums
 

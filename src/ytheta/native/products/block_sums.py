@@ -32,15 +32,15 @@ class ReplacedRows:
 
 def make_consumer(
     products: RowProducts,
-    right: Float[np.ndarray, "samples groups"],
+    right: np.ndarray,
     *,
-    coefficients: Float[np.ndarray, "rows"] | None = None,
-    mask: Float[np.ndarray, "samples groups"] | None = None,
+    coefficients: np.ndarray | None = None,
+    mask: np.ndarray | None = None,
     replaced: ReplacedRows | None = None,
 ) -> BlockConsumer:
     """Return a consumer that adds the products of all rows of a kernel's blocks and of the right sides to ``products``.
 
-    ``coefficients``: the rows, times these coefficients, are added to the right side of their group. ``mask``: factors
+    Right sides and mask have the shape (samples, groups). ``coefficients``: the rows, times these coefficients, are added to the right side of their group. ``mask``: factors
     of the rows and the right side of each group, sample by sample.
     """
     groups, samples = products.groups, len(right)

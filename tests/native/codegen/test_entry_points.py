@@ -162,12 +162,12 @@ def test_feeding_refuses_wrong_arguments_before_it_calls_the_function() -> None:
     received: list[tuple[int, int]] = []
     integer, pointer = ctypes.c_int64, ctypes.c_void_p
 
-    @ctypes.CFUNCTYPE(None, pointer, integer, integer, pointer, integer)
     def consume(_context: int, first: int, count: int, _values: int, _stride: int) -> None:
         received.append((first, count))
 
-    function = ctypes.cast(consume, pointer).value
-    correct = [calls.scratch, SAMPLES, function, 1, *calls.inputs]
+    callback = ctypes.CFUNCTYPE(None, pointer, integer, integer, pointer, integer)(consume)
+    function = ctypes.cast(callback, pointer).value
+    correct: list[Any] = [calls.scratch, SAMPLES, function, 1, *calls.inputs]
     wrong: list[list[Any]] = [correct[:-1], [*correct, correct[-1]], [], correct[:1]]
 
     def replace(position: int, *arguments: Any) -> None:

@@ -40,8 +40,8 @@ def make_consumer(
 ) -> BlockConsumer:
     """Return a consumer that adds the products of all rows of a kernel's blocks and of the right sides to ``products``.
 
-    Right sides and mask have the shape (samples, groups). ``coefficients``: the rows, times these coefficients, are added to the right side of their group. ``mask``: factors
-    of the rows and the right side of each group, sample by sample.
+    Right sides and mask have the shape (samples, groups). ``coefficients``: the rows, times these coefficients, are
+    added to the right side of their group. ``mask``: factors of the rows and the right side of each group.
     """
     groups, samples = products.groups, len(right)
     _check(products, right, coefficients, mask, replaced)

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import islice
 from types import ModuleType
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from ytheta.engine import local
 from ytheta.engine.local import limit_blas_threads
@@ -66,11 +67,11 @@ def test_a_limit_that_cannot_be_set_has_no_user(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_libraries_are_searched_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    create, created = local.ThreadpoolController, []
+    created = []
 
     def count_creations() -> object:
         created.append(True)
-        return create()
+        return ThreadpoolController()
 
     def use_limit() -> int:
         with limit_blas_threads():
@@ -107,11 +108,10 @@ def test_an_error_is_raised_after_the_results_before_it(count: int) -> None:
         time.sleep(0.002 * (item == 0))  # meanwhile other threads reach the wrong items
         return item
 
-    results = []
+    results = local.map_in_order(work, range(20), threads=count)
+    assert list(islice(results, 5)) == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="item 5"):
-        for result in local.map_in_order(work, range(20), threads=count):
-            results.append(result)  # noqa: PERF402  # those before the error are needed
-    assert results == [0, 1, 2, 3, 4]
+        next(results)
 
 
 FORK = """

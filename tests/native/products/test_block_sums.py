@@ -10,7 +10,11 @@ import pytest
 from tests.support.kernel_graphs import linear_graph
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
+from ytheta.native.codegen.llvm import compile_module, detect_host, format_options
+from ytheta.native.products import block_sums, row_groups
+from ytheta.native.products.assembly import emit_products_module
 from ytheta.native.products.block_sums import ReplacedRows, make_consumer
+from ytheta.native.products.code import load_code
 from ytheta.native.products.row_groups import RowGroups, RowProducts
 
 ROWS = 130
@@ -77,6 +81,22 @@ def test_sums_equal_those_of_numpy(backend: str, samples: int, options: int) -> 
         assert not are_close(matrices, compute_with_numpy(x, 1.001 * right, added, factors, rows))
         assert not are_close(matrices, compute_with_numpy(x, right, 1.001 * coefficients, factors, rows))
         assert not are_close(matrices, compute_with_numpy(x, right, added, np.roll(mask, 1, axis=0), rows))
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_sums_with_every_vector_length(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if lanes > detect_host().lanes:
+        pytest.skip(f"this processor has no vectors of {lanes} doubles")
+    code = load_code(compile_module(emit_products_module(lanes, format_options(lanes))), lanes)
+    for module in (block_sums, row_groups):
+        monkeypatch.setattr(module, "load_products_code", lambda: code)
+    kernel = compile_graph(linear_graph(ROWS))
+    for samples in (1, 5, 387):
+        x, right, replaced, coefficients, mask = draw(samples)
+        products = RowProducts(RowGroups(SLICES))
+        kernel.feed(make_consumer(products, right, coefficients=coefficients, mask=mask, replaced=replaced), x)
+        assert are_close(products.collect(), compute_with_numpy(x, right, coefficients, mask, replaced))
+        assert not are_close(products.collect(), compute_with_numpy(x, right, coefficients, None, replaced))
 
 
 def test_sums_are_added_to_those_before() -> None:

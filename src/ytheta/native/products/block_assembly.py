@@ -25,8 +25,8 @@ CONTEXT = (
     "mask_sample_step",
     "mask_channel_step",
     "signals",
-    "signal_sample_step",
-    "signal_channel_step",
+    "signals_sample_step",
+    "signals_channel_step",
     "replaced",  # table of two integers per replaced row: the row and its channel
     "factors",  # one per replaced row
     "replaced_count",
@@ -81,7 +81,7 @@ replace:
   %factor = load double, ptr %factor.address
   %row.offset = mul i64 %row, %stride
   %target = getelementptr double, ptr %block, i64 %row.offset
-  call void @copy_signal(ptr %signals, i64 %signal_sample_step, i64 %signal_channel_step, i64 %channel, i64 %sample,
+  call void @copy_signal(ptr %signals, i64 %signals_sample_step, i64 %signals_channel_step, i64 %channel, i64 %sample,
                          double %factor, i64 %width, ptr %target)
   %k.next = add i64 %k, 1
   br label %replace.check

@@ -42,20 +42,21 @@ def make_consumer(
 
     Right sides and mask have the shape (samples, groups). ``coefficients``: the rows, times these coefficients, are
     added to the right side of their group. ``mask``: factors of the rows and the right side of each group.
+
+    Only one thread at a time may feed the consumer, like any other that adds to ``products``.
     """
     groups, samples = products.groups, len(right)
     _check(products, right, coefficients, mask, replaced)
-    code, stride = load_products_code(), compute_scratch_stride(SAMPLES_IN_CACHE)
-    scratch = np.empty((len(groups.slices) + 1, stride))
+    code, scratch = load_products_code(), np.empty((len(groups.slices) + 1, compute_scratch_stride(SAMPLES_IN_CACHE)))
     fields: dict[str, int] = dict.fromkeys(CONTEXT, 0)
     memory: list[object] = [products, code, scratch]
 
-    def set_signal(name: str, step_name: str, signals: np.ndarray) -> None:
+    def set_signals(name: str, signals: np.ndarray) -> None:
         signals = _align(signals)
         memory.append(signals)
-        sample_step, channel_step = (step // _DOUBLE.itemsize for step in signals.strides)
-        steps = {f"{step_name}_sample_step": sample_step, f"{step_name}_channel_step": channel_step}
-        fields.update({name: signals.ctypes.data, **steps})
+        fields[name] = signals.ctypes.data
+        for axis, stride in zip(("sample", "channel"), signals.strides, strict=True):
+            fields[f"{name}_{axis}_step"] = stride // _DOUBLE.itemsize
 
     def set_array(name: str, array: np.ndarray, dtype: type) -> None:
         array = np.ascontiguousarray(array, dtype=dtype)
@@ -64,13 +65,13 @@ def make_consumer(
 
     fields |= {"groups": groups.table_address, "group_count": len(groups.slices), "scratch": scratch.ctypes.data}
     fields |= {"only_right": int(products.only_right), "sums": products.address}
-    set_signal("right", "right", right)
+    set_signals("right", right)
     if coefficients is not None:
         set_array("coefficients", coefficients, np.float64)
     if mask is not None:
-        set_signal("mask", "mask", mask)
+        set_signals("mask", mask)
     if replaced is not None:
-        set_signal("signals", "signal", replaced.signals)
+        set_signals("signals", replaced.signals)
         set_array("replaced", np.stack([replaced.rows, replaced.owners], axis=1), np.int64)
         set_array("factors", replaced.factors, np.float64)
         fields["replaced_count"] = len(replaced.rows)

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import islice
+from types import ModuleType
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from ytheta.engine import local
 from ytheta.engine.local import limit_blas_threads, map_in_order
@@ -56,11 +58,60 @@ def test_a_limit_that_cannot_be_set_has_no_user(monkeypatch: pytest.MonkeyPatch)
     with threadpool_limits(2, user_api="blas"):
         with monkeypatch.context() as patch:
             patch.setattr(local, "ThreadpoolController", fail)
+            patch.setattr(local._BLAS, "_controller", None)
             with pytest.raises(OSError, match="cannot be read"):
                 limit_blas_threads().__enter__()
         with limit_blas_threads():
             assert count_blas_threads() == 1
         assert count_blas_threads() == 2
+
+
+def test_libraries_are_searched_again_after_an_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    created = []
+
+    def count_creations() -> object:
+        created.append(True)
+        return ThreadpoolController()
+
+    def use_limit() -> int:
+        with limit_blas_threads():
+            return len(created)
+
+    with limit_blas_threads():  # whatever this imports, is imported
+        pass
+    monkeypatch.setattr(local, "ThreadpoolController", count_creations)
+    monkeypatch.setattr(local._BLAS, "_controller", None)
+    assert [use_limit(), use_limit()] == [1, 1]
+    monkeypatch.setitem(sys.modules, "module_with_blas", ModuleType("module_with_blas"))
+    assert [use_limit(), use_limit()] == [2, 2]
+
+
+def test_the_calling_thread_works_with_the_others() -> None:
+    barrier = threading.Barrier(3)  # passed only if three threads work at the same time
+    threads: list[int] = []
+
+    def work(item: int) -> int:
+        barrier.wait(timeout=30.0)
+        threads.append(threading.get_ident())
+        return item
+
+    assert list(local.map_in_order(work, range(6), threads=3)) == list(range(6))
+    assert threading.get_ident() in threads
+    assert len(set(threads)) == 3
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_an_error_is_raised_after_the_results_before_it(count: int) -> None:
+    def work(item: int) -> int:
+        if item in (5, 7):
+            raise ValueError(f"item {item}")
+        time.sleep(0.002 * (item == 0))  # meanwhile other threads reach the wrong items
+        return item
+
+    results = local.map_in_order(work, range(20), threads=count)
+    assert list(islice(results, 5)) == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="item 5"):
+        next(results)
 
 
 FORK = """

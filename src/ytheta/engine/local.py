@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -74,24 +75,24 @@ def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> G
 
 
 def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], count: int, size: int) -> Iterator[Result]:
-    """Iterate over ``work(item)``; each thread gets ``size`` items at once."""
+    """Iterate over ``work(item)`` with this thread and ``count - 1`` others; each gets ``size`` items at once."""
 
     def work_on(batch: list[Item]) -> list[Result]:
         return [work(item) for item in batch]
 
-    with _borrow_pool(count) as pool:
-        waiting: deque[Future[list[Result]]] = deque()
+    with _borrow_pool(count - 1) as pool:
+        waiting: deque[tuple[list[Item], Future[list[Result]]]] = deque()
         try:
             while batch := list(islice(items, size)):
-                waiting.append(pool.submit(work_on, batch))
+                waiting.append((batch, pool.submit(work_on, batch)))
                 if len(waiting) >= ITEMS_PER_WORKER * count:
-                    yield from waiting.popleft().result()
+                    yield from _take_first(work_on, waiting)
             while waiting:
-                yield from waiting.popleft().result()
+                yield from _take_first(work_on, waiting)
         finally:  # after an error or an interruption no further items are started
-            for future in waiting:
+            for _, future in waiting:
                 future.cancel()
-            wait(waiting)
+            wait([future for _, future in waiting])
 
 
 # Pools of threads that nobody uses at the moment, by their number of threads. The C library gives a new thread any of
@@ -113,6 +114,23 @@ def _borrow_pool(count: int) -> Iterator[ThreadPoolExecutor]:
         yield pool
     finally:
         pools.append(pool)
+
+
+def _take_first(
+    work_on: Callable[[list[Item]], list[Result]], waiting: deque[tuple[list[Item], Future[list[Result]]]]
+) -> list[Result]:
+    """Remove and return the first results; until they are there, work on batches that no other thread has begun."""
+    while not waiting[0][1].done():
+        place = next((k for k, (_, future) in enumerate(waiting) if future.cancel()), None)
+        if place is None:
+            break
+        batch, done = waiting[place][0], Future[list[Result]]()
+        waiting[place] = batch, done
+        try:
+            done.set_result(work_on(batch))
+        except Exception as error:  # it is raised when the results of this batch are taken
+            done.set_exception(error)
+    return waiting.popleft()[1].result()
 
 
 def choose_workers(threads: int | None) -> int:
@@ -149,6 +167,8 @@ class _Blas:
         self._lock = threading.RLock()
         self._users = 0
         self._limit: AbstractContextManager[Any] = nullcontext()
+        self._controller: ThreadpoolController | None = None
+        self._module_count = 0
         if hasattr(os, "register_at_fork"):  # this function does not exist on every system
             # A fork waits until other threads have changed the setting. Else nobody would unlock the child's lock.
             release = self._lock.release
@@ -158,11 +178,20 @@ class _Blas:
         """Limit BLAS to one thread; the first user changes the setting."""
         with self._lock:
             if self._users == 0:
-                # A new controller each time: libraries with a BLAS of their own may have been loaded in the meantime.
-                limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                limit = self._find_libraries().limit(limits=1, user_api="blas")
                 limit.__enter__()
                 self._limit = limit
             self._users += 1
+
+    def _find_libraries(self) -> ThreadpoolController:
+        """Return the controller of all BLAS libraries that are loaded.
+
+        Searching takes half a millisecond. A further library comes with a module that is imported.
+        """
+        module_count = len(sys.modules)
+        if self._controller is None or self._module_count != module_count:
+            self._controller, self._module_count = ThreadpoolController(), module_count
+        return self._controller
 
     def restore(self) -> None:
         """End one use of the limit; the last user restores the setting."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.native.block_consumer import BlockConsumer
 from ytheta.native.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -66,6 +67,18 @@ class Interpreter:
                 return Outcome.NOT_FINITE
             values[:, : last - first] = computed
         return 0
+
+    def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int:
+        """Pass the blocks of all samples to the consumer, in order; return an ``Outcome``."""
+        if not self._are_plain(arrays, (consumer.samples,)):
+            return Outcome.NOT_PLAIN
+        values = np.empty((len(self._places), self.columns))
+        for first in range(0, consumer.samples, self.block_samples):
+            last = min(first + self.block_samples, consumer.samples)
+            if outcome := self.write_block(arrays, first, last, values):
+                return outcome
+            consumer.call(first, values[:, : last - first])
+        return Outcome.DONE
 
     def _count_samples(self, arrays: tuple[Any, ...]) -> int:
         """Return the number of samples, or 1 if it is not known."""

@@ -19,6 +19,7 @@ from ytheta.display import Displayed
 from ytheta.engine.local import choose_workers, count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
+from ytheta.native.block_consumer import BlockConsumer
 from ytheta.native.buffers import allocate_result
 from ytheta.native.operations import Operations, count_operations
 from ytheta.native.outcome import Outcome
@@ -45,6 +46,7 @@ class Runner(Protocol):
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int: ...
     def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int: ...
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int: ...
+    def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Kernel(Displayed):
     """A function from inputs of shape (samples, size) to an array of shape (samples, *shape).
 
     Shared inputs have shape (size,). ``kernel(…)`` evaluates many samples, ``kernel.one(…)`` one, and
-    ``kernel.blocks(…)`` many without structural zeros. Kernels can be called from several threads at once.
+    ``kernel.blocks(…)`` many without structural zeros; ``kernel.feed(…)`` passes such blocks to other machine code.
+    Kernels can be called from several threads at once.
 
     Attributes
     ----------
@@ -151,6 +154,23 @@ class Kernel(Displayed):
         if self._runner.write_block(arrays, 0, 0, values) < 0:
             arrays, samples = arguments.check_batch(self.graph, arrays)
         return self._iterate_blocks(arrays, samples, size, values)
+
+    def feed(self, consumer: BlockConsumer, *arrays: Any) -> None:
+        """Pass the blocks of all samples to a function of machine code, in one call without Python's global lock."""
+        if len(self.graph.places) < consumer.rows:
+            raise InputError(
+                f"kernel {self.graph.name!r} has {len(self.graph.places)} nonzeros, but their consumer needs "
+                f"{consumer.rows}"
+            )
+        if outcome := self._runner.feed(arrays, consumer):
+            inputs, samples = arguments.check_batch(self.graph, arrays)
+            if self._first_batched is not None and samples != consumer.samples:
+                raise InputError(
+                    f"kernel {self.graph.name!r}: the inputs have {samples} samples, but their consumer expects "
+                    f"{consumer.samples}"
+                )
+            if outcome == Outcome.NOT_FINITE or (outcome := self._runner.feed(inputs, consumer)):
+                self._raise_failure(outcome, inputs)
 
     @property
     def shape(self) -> tuple[int, ...]:

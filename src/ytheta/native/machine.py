@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.native.block_consumer import BlockConsumer
 from ytheta.native.code_memory import CodeMemory, hide_from_collector
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
 from ytheta.native.codegen.python_abi import ENTRY_POINTS, PYTHON_FUNCTIONS
@@ -39,7 +40,7 @@ class Machine:
             for name in ("scratch", "columns", "block_samples")
         )
         memory = CodeMemory(engine)
-        self._one, self._dense, self._block = (
+        self._one, self._dense, self._block, self._feed = (
             _make_function(name, engine.get_function_address(name), memory) for name in ENTRY_POINTS
         )
         self._local = threading.local()
@@ -74,6 +75,17 @@ class Machine:
         except AttributeError:
             scratch = self._allocate_scratch()
         return self._block(scratch, values, first, last, *arrays)
+
+    def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int:
+        """Pass the blocks of all samples to the consumer, in order; return an ``Outcome``.
+
+        There must be as many samples as the consumer expects.
+        """
+        try:
+            scratch = self._local.scratch
+        except AttributeError:
+            scratch = self._allocate_scratch()
+        return self._feed(scratch, consumer.samples, consumer.function, consumer.context, *arrays)
 
     def _allocate_scratch(self) -> bytearray:
         """Return a new scratch buffer of this thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import sys
 from collections.abc import Callable
@@ -153,6 +154,41 @@ def test_no_argument_can_cause_harm(name: str) -> None:
         assert calls.call(name, arguments) == Outcome.NOT_PLAIN, arguments
         assert [sys.getrefcount(argument) for argument in arguments] == counts
     assert (correct[1] == 7.0).all()
+    calls.scratch.append(0)  # raises BufferError if the buffer is still held
+
+
+def test_feeding_refuses_wrong_arguments_before_it_calls_the_function() -> None:
+    calls = Calls()
+    received: list[tuple[int, int]] = []
+    integer, pointer = ctypes.c_int64, ctypes.c_void_p
+
+    def consume(_context: int, first: int, count: int, _values: int, _stride: int) -> None:
+        received.append((first, count))
+
+    callback = ctypes.CFUNCTYPE(None, pointer, integer, integer, pointer, integer)(consume)
+    function = ctypes.cast(callback, pointer).value
+    correct: list[Any] = [calls.scratch, SAMPLES, function, 1, *calls.inputs]
+    wrong: list[list[Any]] = [correct[:-1], [*correct, correct[-1]], [], correct[:1]]
+
+    def replace(position: int, *arguments: Any) -> None:
+        wrong.extend([*correct[:position], argument, *correct[position + 1 :]] for argument in arguments)
+
+    replace(0, None, 1, b"\0" * len(calls.scratch), calls.scratch[:-1], bytearray(), "x")
+    replace(1, -1, SAMPLES - 1, SAMPLES + 1, 0, 7.0, None, 2**70, -(2**70), "7")
+    for position in (2, 3):
+        replace(position, 0, -1, 1.0, None, 2**70, "1")
+    for position in range(4, len(correct)):
+        replace(position, *list_wrong_arrays(correct[position]))
+    for arguments in wrong:
+        counts = [sys.getrefcount(argument) for argument in arguments]
+        assert calls.call("feed", arguments) == Outcome.NOT_PLAIN, arguments
+        assert [sys.getrefcount(argument) for argument in arguments] == counts
+    assert received == []
+    assert calls.call("feed", correct) == Outcome.DONE
+    assert received == [(0, SAMPLES)]
+    calls.inputs[0][3] = np.nan
+    assert calls.call("feed", correct) == Outcome.NOT_FINITE
+    assert received == [(0, SAMPLES)]
     calls.scratch.append(0)  # raises BufferError if the buffer is still held
 
 

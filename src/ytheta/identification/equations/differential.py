@@ -15,7 +15,7 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
+from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.identification.equations.friction_laws import (
     LawColumns,
@@ -25,6 +25,7 @@ from ytheta.identification.equations.friction_laws import (
     without_law_columns,
 )
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.native.kernel import Kernel
 from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint, SamplesByJointByBase
 
 
@@ -71,6 +72,15 @@ class Differential:
         for first, values in self.compute_regressor_blocks(motion):
             block = slice(first, first + values.shape[1])
             yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block], first)
+
+    def kernel_equations(self, motion: MotionSamples) -> KernelEquations | None:
+        """Return the equations of all samples; None if friction laws add columns, or if the robot has loops."""
+        if self.laws is not None or not isinstance(self.kernel, Kernel):
+            return None
+        assert motion.tau is not None
+        replaced = None if motion.direction is None else self.friction.replace_rows(motion.direction)
+        inputs = (motion.q, motion.qd, motion.qdd)
+        return KernelEquations(self.kernel, inputs, motion.tau, self.mask(motion), replaced)
 
     def mask(self, motion: MotionSamples) -> JointsBySample | None:
         """Return 1 for equations that are used and 0 for equations of slow joints; None if all equations are used."""

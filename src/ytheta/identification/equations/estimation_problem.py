@@ -6,6 +6,7 @@ in the processor's cache. No array of size samples x parameters is stored.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,16 +17,17 @@ import numpy as np
 from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
+from ytheta.identification.equations.form import EquationRows, Form, KernelForm, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase
 
-# Samples of a piece. Threads seldom wait for Python's global lock if pieces are long, and all have work if there are
-# enough pieces. The length does not depend on the number of threads, so that sums do not either.
+# Samples of a piece. Threads seldom wait for Python's global lock if pieces are long. If there are enough samples, the
+# pieces have equal lengths, and their number is a multiple of PIECE_MULTIPLE, so that two or four threads have equal
+# work. The length does not depend on the number of threads, so that sums do not either.
 PIECE_LENGTH, MAX_PIECE_LENGTH = 4096, 8192
-MIN_PIECE_COUNT = 4
+PIECE_MULTIPLE = 4
 # Values of Y for which threads are started at once. For fewer values, the first pieces show whether it is worthwhile.
 MIN_VALUES_FOR_THREADS = 5_000_000
 
@@ -74,7 +76,8 @@ class EstimationProblem:
     def _piece_length(self) -> int:
         if self.piece_length is not None:
             return self.piece_length
-        return min(max(-(-self.sample_count // MIN_PIECE_COUNT), PIECE_LENGTH), MAX_PIECE_LENGTH)
+        count = PIECE_MULTIPLE * math.ceil(self.sample_count / (PIECE_MULTIPLE * MAX_PIECE_LENGTH))
+        return max(math.ceil(self.sample_count / max(count, 1)), PIECE_LENGTH)
 
     @cached_property
     def _threads(self) -> int | None:
@@ -102,9 +105,16 @@ class EstimationProblem:
         def make_sums() -> RunningSums:
             return RunningSums(self.layout, around=around, weigh=weigh, grams=plain is None)
 
+        # Weights are a function of Python, which needs every block.
+        kernel_form = self.form if isinstance(self.form, KernelForm) and weigh is None else None
+
         def work(task: Task) -> RunningSums:
-            sums = make_sums()
-            for rows in self.rows_of(task):
+            sums, motion = make_sums(), self.motion(task)
+            equations = None if kernel_form is None else kernel_form.kernel_equations(motion)
+            if equations is not None:
+                sums.add_kernel_equations(equations)
+                return sums
+            for rows in self.form.rows(motion, self.sources[task.source].rate):
                 sums.add(rows)
             return sums
 

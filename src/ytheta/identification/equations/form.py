@@ -16,8 +16,18 @@ import numpy as np
 
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.native.kernel import Kernel
+from ytheta.native.products.block_sums import ReplacedRows
 from ytheta.native.products.row_groups import RowGroups
-from ytheta.shapes import Int, JointsBySample, NonzerosBySample, PerBase, SamplesByJointByBase
+from ytheta.shapes import (
+    Int,
+    JointsBySample,
+    NonzerosBySample,
+    PerBase,
+    SamplesByCoordinate,
+    SamplesByJoint,
+    SamplesByJointByBase,
+)
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,21 @@ class EquationRows:
         return EquationRows(self.values[:, start:stop], self.tau[:, start:stop], mask, first, self.hop)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelEquations:
+    """The equations of a sample range whose Y a kernel computes, except for rows that are replaced by signals.
+
+    Their sums are computed in one native call, without a Python object for every block. The rows of Y are the non-zeros
+    of the kernel, in its order.
+    """
+
+    kernel: Kernel
+    inputs: tuple[SamplesByCoordinate, ...]
+    tau: SamplesByJoint
+    mask: JointsBySample | None = None
+    replaced: ReplacedRows | None = None
+
+
 @runtime_checkable
 class Form(Protocol):
     """An equation form: makes equations that are linear in beta from motion.
@@ -118,3 +143,11 @@ class Form(Protocol):
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
         """Yield the equations of the motion of one sample range."""
+
+
+@runtime_checkable
+class KernelForm(Protocol):
+    """A capability of some forms: a kernel computes the rows, so that their sums need no Python object per block."""
+
+    def kernel_equations(self, motion: MotionSamples) -> KernelEquations | None:
+        """Return the same equations as ``rows``; None if some of them need more than a kernel and signals."""

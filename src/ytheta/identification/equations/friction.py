@@ -19,6 +19,7 @@ import numpy as np
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.native.products.block_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -43,6 +44,10 @@ class FrictionEntries:
         block = slice(first, first + values.shape[1])
         for place, drive, factor in zip(self.places, self.drives, self.factors, strict=True):
             np.multiply(directions[drive, block], factor, out=values[place])
+
+    def replace_rows(self, directions: Float[np.ndarray, "samples drives"]) -> ReplacedRows:
+        """Return the Coulomb entries as rows of Y that are replaced by the directions of drives."""
+        return ReplacedRows(directions, self.places, self.drives, self.factors)
 
 
 def make_drive_directions(robot: Robot) -> DriveDirections | None:

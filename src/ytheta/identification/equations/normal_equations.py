@@ -16,7 +16,9 @@ from functools import reduce
 
 import numpy as np
 
-from ytheta.identification.equations.form import EquationRows, RegressorLayout
+from ytheta.errors import InputError
+from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout
+from ytheta.native.products.block_sums import make_consumer
 from ytheta.native.products.row_groups import RowProducts
 from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, PerBase, PerJoint
 
@@ -155,6 +157,21 @@ class RunningSums:
             np.multiply(rows.values[part], root[joint], out=scaled[part])
         self._products.add(scaled, root * tau)
         self._counts += weights.sum(axis=1)
+
+    def add_kernel_equations(self, equations: KernelEquations) -> None:
+        """Add equations in one native call. There must be no function ``weigh``, since it would be needed per block."""
+        if self._weigh is not None:
+            raise InputError("weights are computed block by block; add the rows of the equations instead")
+        mask = equations.mask
+        consumer = make_consumer(
+            self._products,
+            equations.tau,
+            coefficients=None if self._around is None else -self._around[self._layout.row_columns],
+            mask=None if mask is None else mask.T,
+            replaced=equations.replaced,
+        )
+        equations.kernel.feed(consumer, *equations.inputs)
+        self._counts += len(equations.tau) if mask is None else mask.sum(axis=1)
 
     def merge(self, other: RunningSums) -> None:
         """Add the sums over other equations."""

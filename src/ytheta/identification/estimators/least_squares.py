@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.engine.local import limit_blas_threads
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
@@ -31,6 +32,7 @@ class LeastSquares:
     def name(self) -> str:
         return "least-squares"
 
+    @limit_blas_threads()  # its threads wait for each other longer than such small matrices take
     def fit(self, problem: EstimationProblem) -> Estimate:
         equations = problem.normal_equations()
         weights = np.ones(len(equations.joints))

@@ -3,16 +3,18 @@
 ``one(scratch, out, *inputs)``                  writes the dense array of one sample
 ``dense(scratch, out, first, last, *inputs)``   writes the dense arrays of the samples ``first`` to ``last - 1``
 ``block(scratch, out, first, last, *inputs)``   writes their structural nonzeros, one column per sample
+``feed(scratch, samples, function, context, *inputs)``   calls a function of machine code with all blocks, in order
 
 Arguments  ``scratch`` is a bytearray that no other thread uses at the same time. ``out`` and the inputs are plain
            arrays (see ``Outcome``). The array ``out`` of a block has one row per nonzero and ``layout.stride`` columns.
-           The block begins in the first column that is aligned to vectors.
+           The block begins in the first column that is aligned to vectors. The inputs of ``feed`` have ``samples``
+           samples; ``function`` and ``context`` are addresses, see ``block_consumer``.
 Results    An entry point returns an ``Outcome`` as an integer, and never raises; ``block`` returns the first column of
-           the block instead of DONE. All arguments are checked before anything is written, so that no argument can
-           cause an access out of bounds. If ``first`` equals ``last``, nothing is computed.
+           the block instead of DONE. All arguments are checked before anything is written, so that no argument except
+           the addresses of ``feed`` can cause an access out of bounds. If there are no samples, nothing is computed.
 Buffers    are acquired at the beginning of a call and released at its end. Between two calls, nothing is held.
-Threads    ``dense`` and ``block`` release Python's global lock while they compute. ``one`` keeps it, because releasing
-           it would take longer than the computation.
+Threads    ``dense``, ``block`` and ``feed`` release Python's global lock while they compute. ``one`` keeps it, because
+           releasing it would take longer than the computation.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def compute_scratch_bytes(layout: Layout) -> int:
 
 
 def emit_entry_points(layout: Layout) -> str:
-    """Return the functions ``@one``, ``@dense`` and ``@block``."""
+    """Return the functions of ``ENTRY_POINTS``."""
     return "\n".join(_EntryWriter(layout, name).emit() for name in ENTRY_POINTS)
 
 
@@ -58,9 +60,19 @@ class _EntryWriter:
         first_input = 4 if self.is_batch else 2
         self._require(code.assign(f"icmp eq i64 %count, {first_input + len(inputs)}"))
         code.emit("%class = call ptr @PyTuple_GetItem(ptr %self, i64 0)")
+        if self.name == "feed":
+            self._feed(first_input)
+        else:
+            self._write(first_input)
+        self._finish()
+        return f"define ptr @{self.name}(ptr %self, ptr %arguments, i64 %count) #1 {{\n{code}\n}}"
+
+    def _write(self, first_input: int) -> None:
+        """Write the samples of the range to ``out``."""
+        code = self.code
         first, last = self._parse_range() if self.is_batch else ("0", "1")
         scratch = self._acquire_scratch()
-        views = [self._acquire_input(k, self._load_argument(first_input + k)) for k in range(len(inputs))]
+        views = self._acquire_inputs(first_input)
         self.samples = self.samples or "1"  # all inputs are shared, or there is one sample
         self._require(code.assign(f"icmp sle i64 {last}, {self.samples}"))
         out = self._acquire_out()
@@ -73,10 +85,18 @@ class _EntryWriter:
             code.emit("work:")
         if self.name == "dense":
             self._require_no_overlap(out, views)
-        arrays = [load_field(code, views[k], "buf") for k in list_used_inputs(self.layout)]
-        self._run(f"i64 {first}, i64 {last}", [target, scratch, *arrays])
-        self._finish()
-        return f"define ptr @{self.name}(ptr %self, ptr %arguments, i64 %count) #1 {{\n{code}\n}}"
+        self._run(f"i64 {first}, i64 {last}", [target, scratch], views)
+
+    def _feed(self, first_input: int) -> None:
+        """Pass the blocks of all samples to the function."""
+        code = self.code
+        numbers = [code.assign(f"call i64 @PyLong_AsSsize_t(ptr {self._load_argument(k)})") for k in (1, 2, 3)]
+        for number, least in zip(numbers, (0, 1, 1), strict=True):
+            self._require(code.assign(f"icmp sge i64 {number}, {least}"))
+        self.samples = numbers[0]
+        addresses = [code.assign(f"inttoptr i64 {number} to ptr") for number in numbers[1:]]
+        scratch = self._acquire_scratch()
+        self._run(f"i64 {self.samples}", [*addresses, scratch], self._acquire_inputs(first_input))
 
     def _require(self, condition: str) -> None:
         """Refuse the call unless the condition is true."""
@@ -110,6 +130,10 @@ class _EntryWriter:
         code = self.code
         above = code.assign(f"add i64 {code.assign(f'ptrtoint ptr {pointer} to i64')}, {_VECTOR_ALIGNMENT - 1}")
         return code.assign(f"inttoptr i64 {code.assign(f'and i64 {above}, {-_VECTOR_ALIGNMENT}')} to ptr")
+
+    def _acquire_inputs(self, first_input: int) -> list[str]:
+        """Return the buffers of all inputs; the first one is argument ``first_input``."""
+        return [self._acquire_input(k, self._load_argument(first_input + k)) for k in range(len(self.layout.inputs))]
 
     def _acquire_input(self, k: int, argument: str) -> str:
         entry = self.layout.inputs[k]
@@ -168,13 +192,15 @@ class _EntryWriter:
         begin = code.assign(f"ptrtoint ptr {load_field(code, view, 'buf')} to i64")
         return begin, code.assign(f"add i64 {begin}, {load_field(code, view, 'len')}")
 
-    def _run(self, numbers: str, pointers: list[str]) -> None:
+    def _run(self, numbers: str, pointers: list[str], views: list[str]) -> None:
+        """Call the function of ``tiles`` with numbers, pointers and the arrays of the inputs."""
         code = self.code
+        pointers = pointers + [load_field(code, views[k], "buf") for k in list_used_inputs(self.layout)]
         if self.is_batch:
             code.emit("%thread = call ptr @PyEval_SaveThread()")
-        function = "block" if self.name == "block" else "dense"
+        function = {"block": "write_block", "feed": "feed_blocks"}.get(self.name, "write_dense")
         arguments = f"{numbers}, {', '.join(f'ptr {pointer}' for pointer in pointers)}"
-        code.emit(f"%not_finite = call i1 @write_{function}({arguments})")
+        code.emit(f"%not_finite = call i1 @{function}({arguments})")
         if self.is_batch:
             code.emit("call void @PyEval_RestoreThread(ptr %thread)")
         code.emit("br i1 %not_finite, label %failed, label %finish")

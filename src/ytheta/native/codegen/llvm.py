@@ -91,6 +91,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
             tiles.emit_unpack(layout),
             tiles.emit_write_dense(layout, len(program.chunks)),
             tiles.emit_write_block(layout, len(program.chunks)),
+            tiles.emit_feed_blocks(layout),
             python_abi.emit_acquire_array(),
             python_abi.emit_acquire_bytes(),
             python_abi.emit_release(),

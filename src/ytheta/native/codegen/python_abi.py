@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
 
-ENTRY_POINTS = ("one", "dense", "block")  # the functions that Python calls, see ``entry_points``
+ENTRY_POINTS = ("one", "dense", "block", "feed")  # the functions that Python calls, see ``entry_points``
 # Result and argument types in LLVM's notation.
 PYTHON_FUNCTIONS = {
     "PyBuffer_Release": ("void", "ptr"),

@@ -186,6 +186,35 @@ def emit_write_block(layout: Layout, chunks: int) -> str:
     return _emit_tile_loop(layout, chunks, dense=False)
 
 
+def emit_feed_blocks(layout: Layout) -> str:
+    """Return ``@feed_blocks(samples, function, context, scratch, arrays of the inputs …)``; true if not finite.
+
+    It writes one block after the other to the section of values, and calls the function with each of them (see
+    ``block_consumer``).
+    """
+    arrays = "".join(f", ptr %x{k}" for k in list_used_inputs(layout))
+    return f"""define internal i1 @feed_blocks(i64 %samples, ptr %function, ptr %context, ptr %scratch{arrays}) #0 {{
+entry:
+  %values = getelementptr double, ptr %scratch, i64 {layout.section_offsets[2]}
+  %any = icmp ne i64 %samples, 0
+  br i1 %any, label %block, label %done
+block:
+  %first = phi i64 [0, %entry], [%last, %consume]
+  %end = add i64 %first, {layout.block_samples}
+  %last = call i64 @llvm.umin.i64(i64 %end, i64 %samples)
+  %not_finite = call i1 @write_block(i64 %first, i64 %last, ptr %values, ptr %scratch{arrays})
+  br i1 %not_finite, label %done, label %consume
+consume:
+  %count = sub i64 %last, %first
+  call void %function(ptr %context, i64 %first, i64 %count, ptr %values, i64 {layout.stride})
+  %more = icmp ult i64 %last, %samples
+  br i1 %more, label %block, label %done
+done:
+  %outcome = phi i1 [false, %entry], [true, %block], [false, %consume]
+  ret i1 %outcome
+}}"""
+
+
 def _emit_tile_loop(layout: Layout, chunks: int, *, dense: bool) -> str:
     tile, code = layout.tile, FunctionBody(layout.lanes)
     code.emit("entry:")

@@ -10,11 +10,12 @@ Products    Rows are taken in tiles of T. The products of two tiles are T² runn
 from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
+from ytheta.native.products.block_assembly import emit_add_block
 from ytheta.native.products.root_assembly import emit_root_update
 
 _LANES_WITH_32_REGISTERS = 8  # processors with vectors of 8 doubles have 32 registers for them, others may have 16
 # Samples of which all products are computed before the next: the rows of two tiles stay in the level-1 cache.
-_SAMPLES_IN_CACHE = 320
+SAMPLES_IN_CACHE = 320
 _ROWS_AT_ONCE = 4  # of a combination: the sums are loaded and stored once for this number of rows
 
 
@@ -24,7 +25,7 @@ def choose_tile(lanes: int) -> int:
 
 
 def emit_products_module(lanes: int, options: str) -> str:
-    """Return the module with ``@add_products``, ``@add_combinations`` and ``@update_root``."""
+    """Return the module with ``@add_products``, ``@add_combinations``, ``@add_block`` and ``@update_root``."""
     v, tile = f"<{lanes} x double>", choose_tile(lanes)
     return "\n".join(
         [
@@ -35,6 +36,7 @@ def emit_products_module(lanes: int, options: str) -> str:
             _emit_add_products(tile),
             *(_emit_add_rows(lanes, rows) for rows in (_ROWS_AT_ONCE, 1)),
             _emit_add_combinations(),
+            *emit_add_block(lanes, SAMPLES_IN_CACHE),
             *emit_root_update(lanes),
             f"attributes #0 = {{ noinline nounwind {options} }}",
         ]
@@ -159,8 +161,8 @@ entry:
 chunk:
   %s = phi i64 [0, %entry], [%s.next, %chunk.end]
   %left = sub i64 %samples, %s
-  %is_short = icmp ult i64 %left, {_SAMPLES_IN_CACHE}
-  %width = select i1 %is_short, i64 %left, i64 {_SAMPLES_IN_CACHE}
+  %is_short = icmp ult i64 %left, {SAMPLES_IN_CACHE}
+  %width = select i1 %is_short, i64 %left, i64 {SAMPLES_IN_CACHE}
   br label %group
 group:
   %g = phi i64 [0, %chunk], [%g.next, %group]

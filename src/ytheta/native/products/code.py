@@ -19,12 +19,16 @@ _MATRIX = (_POINTER, _INTEGER)  # address and stride in doubles
 
 @dataclass(frozen=True, eq=False)
 class ProductsCode:
-    """The functions of the module; ``tile`` is the number of rows of a tile. They release Python's global lock."""
+    """The functions of the module; ``tile`` is the number of rows of a tile. They release Python's global lock.
+
+    ``add_block`` is an address, since kernels call this function.
+    """
 
     tile: int
     add_products: Callable[..., None]
     add_combinations: Callable[..., None]
     update_root: Callable[..., None]
+    add_block: int
     memory: CodeMemory
 
 
@@ -53,6 +57,7 @@ def load_code(code: bytes, lanes: int) -> ProductsCode:
         products(engine.get_function_address("add_products")),
         combinations(engine.get_function_address("add_combinations")),
         root(engine.get_function_address("update_root")),
+        engine.get_function_address("add_block"),
         CodeMemory(engine),
     )
 

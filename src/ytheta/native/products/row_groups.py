@@ -73,21 +73,21 @@ class RowGroups:
 class RowProducts:
     """Running sums of the products of all rows of a group and its right side with each other.
 
-    ``only_right``: whether only the products with the right side are needed.
+    ``only_right``: whether only the products with the right side are needed. ``address``: that of the sums.
     """
 
     def __init__(self, groups: RowGroups, *, only_right: bool = False) -> None:
-        self._groups, self._only_right = groups, only_right
+        self.groups, self.only_right = groups, only_right
         self._code = load_products_code()
         tile = self._code.tile
         self._lengths = [-(-(part.stop - part.start + 1) // tile) * tile for part in groups.slices]
         self._sums = np.zeros(sum(length * length for length in self._lengths))
-        self._address = self._sums.ctypes.data
+        self.address: int = self._sums.ctypes.data
 
     def add(self, values: np.ndarray, right: np.ndarray) -> None:
         """Add the products of all samples; row k of ``right`` is the right side of group k."""
         values, right = align_rows(values), align_rows(right)
-        self._groups.check(values, right)
+        self.groups.check(values, right)
         if values.shape[1]:
             self._code.add_products(
                 values.ctypes.data,
@@ -95,10 +95,10 @@ class RowProducts:
                 right.ctypes.data,
                 right.strides[0] // 8,
                 values.shape[1],
-                self._groups.table_address,
+                self.groups.table_address,
                 len(self._lengths),
-                self._only_right,
-                self._address,
+                self.only_right,
+                self.address,
             )
 
     def merge(self, other: RowProducts) -> None:
@@ -108,7 +108,7 @@ class RowProducts:
     def collect(self) -> list[Float[np.ndarray, "all all"]]:
         """Return the sums of every group as a symmetric matrix; its last row belongs to the right side."""
         matrices, first = [], 0
-        for part, length in zip(self._groups.slices, self._lengths, strict=True):
+        for part, length in zip(self.groups.slices, self._lengths, strict=True):
             count = part.stop - part.start + 1
             below = np.tril(self._sums[first : first + length * length].reshape(length, length)[:count, :count])
             matrices.append(below + np.tril(below, -1).T)

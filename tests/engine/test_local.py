@@ -155,7 +155,7 @@ def test_threads_are_used_again() -> None:
     first, again = (set(map_in_order(find_thread, range(20), threads=2)) for _ in range(2))
     assert len(first) == 2
     assert again == first
-    assert threading.get_ident() not in first
+    assert threading.get_ident() in first  # this thread works too, with one other
     assert set(map_in_order(find_thread, range(20), threads=1)) == {threading.get_ident()}  # the twin
 
 

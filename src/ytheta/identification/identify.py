@@ -27,6 +27,7 @@ from ytheta.identification.assessment.residuals import TorqueErrors, compute_err
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import (
     find_highest_speeds,
     find_smooth_speeds,
@@ -34,9 +35,10 @@ from ytheta.identification.equations.friction import (
     with_smooth_speeds,
 )
 from ytheta.identification.equations.friction_laws import bound_friction
+from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
-from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.evidence.model_choice import (
     choose_model,
@@ -253,7 +255,7 @@ def _identify_from_logs(
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
         estimator = replace(estimator, correlation=choice.correlation)
-    estimate = estimator.fit(problem)
+    estimate = _add_hat_matrix(problem, estimator.fit(problem))
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report("computing the errors")
@@ -359,6 +361,14 @@ def _add_bodies(
     )
     result = replace(result, standard=standard, consistency_cost=cost)
     return replace(result, findings=(*result.findings, *find_body_findings(result)))
+
+
+def _add_hat_matrix(problem: EstimationProblem, estimate: Estimate) -> Estimate:
+    """Return an estimate with what its standard deviations need to know of the hat matrix."""
+    if estimate.gain is None:
+        return estimate
+    hat = compute_hat_autocovariance(problem, estimate.weights, estimate.gain, estimate.degrees_of_freedom)
+    return replace(estimate, hat=hat)
 
 
 def _check_equations(fit_equations: FitEquations) -> None:

@@ -43,6 +43,7 @@ class Estimate:
     prior_spread        covariance of beta that the prior leaves, for estimators with a prior; it does not depend on
                         the noise of the residuals
     posterior           the prior with its chosen scales and the distribution of the parameters, likewise
+    gain                matrix with beta = sum_j w_j gain Y_jᵀ tau_j; None if the estimate is not linear in the torques
     hat                 autocovariances of the hat matrix, see ``equations.hat_matrix``; None if they were not computed
     """
 
@@ -56,12 +57,13 @@ class Estimate:
     joint_condition_numbers: PerJoint | None = None
     prior_spread: BaseByBase | None = None
     posterior: Posterior | None = None
+    gain: BaseByBase | None = None
     hat: PerLagAndJoint | None = None
 
     def __post_init__(self) -> None:
         for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
             object.__setattr__(self, name, freeze(getattr(self, name).view()))
-        for optional in (self.joint_condition_numbers, self.prior_spread, self.hat):
+        for optional in (self.joint_condition_numbers, self.prior_spread, self.gain, self.hat):
             if optional is not None:
                 freeze(optional)
 

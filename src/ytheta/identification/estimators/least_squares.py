@@ -16,7 +16,6 @@ import numpy as np
 from ytheta.engine.local import limit_blas_threads
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
@@ -74,8 +73,7 @@ def make_estimate(
     equations, inverse = problem.normal_equations(), solution.decomposition.inverse
     spread, degrees_of_freedom = compute_spread(equations, weights, inverse)
     beta = refine(problem, weights, solution)
-    hat = compute_hat_autocovariance(problem, weights, inverse, degrees_of_freedom)
-    return Estimate(beta, spread, degrees_of_freedom, weights, solution.decomposition.null_space, rounds, hat=hat)
+    return Estimate(beta, spread, degrees_of_freedom, weights, solution.decomposition.null_space, rounds, gain=inverse)
 
 
 def compute_spread(

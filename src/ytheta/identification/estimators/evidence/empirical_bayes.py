@@ -24,7 +24,6 @@ from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.autocorrelation import PerLagAndJoint
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import LAWS
-from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import (
@@ -132,15 +131,16 @@ def _make_estimate(
     gain = posterior.gain @ solution.decomposition.inverse
     spread, degrees_of_freedom = compute_spread(problem.normal_equations(), noise.weights, gain)
     positive = noise.weights[noise.weights > 0.0]
+    typical = float(np.median(positive)) if len(positive) else 1.0
     return Estimate(
         posterior.beta,
         spread,
         degrees_of_freedom,
-        noise.weights / (np.median(positive) if len(positive) else 1.0),
+        noise.weights / typical,
         solution.decomposition.null_space,
         prior_spread=posterior.prior_spread,
         posterior=posterior,
-        hat=compute_hat_autocovariance(problem, noise.weights, gain, degrees_of_freedom),
+        gain=gain * typical,
     )
 
 

@@ -188,9 +188,10 @@ def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> Non
 
 def test_files_that_were_not_used_for_long_are_deleted(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [bytes([k]) * 32 for k in range(6)]
-    for age, key in enumerate(reversed(keys)):
+    now = time.time()
+    for age, key in enumerate(reversed(keys), start=1):
         cache.write(key, b"x" * 1000, "graph")
-        os.utime(cache.make_cache_path(key, "graph"), (1e9 - age, 1e9 - age))
+        os.utime(cache.make_cache_path(key, "graph"), (now - age, now - age))
     (cache_folder / "notes.txt").write_text("x" * 5000)  # not a file of the cache
     assert cache.read(keys[0], "graph") is not None  # the oldest file has been used again
     monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 7000)

@@ -34,13 +34,13 @@ def check_number(name: str, value: Any, form: str, *, allow: Callable[[float], b
     return number
 
 
-def check_count(name: str, value: Any, form: str, *, minimum: int = 1) -> int:
-    """Return a whole number of at least ``minimum``; ``form`` says in words what to give."""
+def check_count(name: str, value: Any, form: str, *, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return a whole number of at least ``minimum`` and at most ``maximum``; ``form`` says in words what to give."""
     try:
         count = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         count = None
-    if count is None or count < minimum:
+    if count is None or count < minimum or (maximum is not None and count > maximum):
         raise _make_error(name, value, form)
     return count
 

@@ -167,3 +167,11 @@ def test_the_example_runs(command: str) -> None:
     shown = re.search(rf"Example: ytheta ({command}[^\n,]*)", ytheta(command, "--help").stdout)
     assert shown is not None
     assert ytheta(*shown[1].split()).returncode == 0
+
+
+def test_long_names_are_shortened_in_errors() -> None:
+    for name in (3000 * "x", 3000 * "y" + ".urdf"):
+        line = refused("inspect", name)
+        assert len(line) < 400
+        assert name[:80] + "…" in line or "x…x" in line
+    assert 100 * "x" in refused("inspect", 100 * "x")  # the twin

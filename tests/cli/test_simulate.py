@@ -239,7 +239,7 @@ def test_the_number_of_substeps_can_be_set() -> None:
     arguments = ("simulate", "lu-puma4", "--seconds", "0.2", "--controller", "computed-torque", "--json")
     assert ytheta(*arguments, "--substeps", "1").stdout == ytheta(*arguments).stdout
     assert ytheta(*arguments, "--substeps", "2").stdout != ytheta(*arguments).stdout
-    assert "substeps is 0; give a whole number, at least 1" in refused(*arguments, "--substeps", "0")
+    assert "substeps is 0; give a whole number from 1 to 10,000" in refused(*arguments, "--substeps", "0")
 
 
 def test_sensor_errors_may_differ_between_joints() -> None:

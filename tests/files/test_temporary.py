@@ -38,11 +38,14 @@ def test_the_file_of_a_killed_process_is_removed_and_that_of_a_living_one_is_not
 def test_only_temporary_files_are_removed(tmp_path: Path) -> None:
     (tmp_path / f"{PREFIX}folder").mkdir()
     (tmp_path / "mine.toml").write_text("x")
-    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "mine.toml")
-    stale = tmp_path / f"{PREFIX}0123456789abcdef.toml"
+    digits = "0123456789abcdef"
+    (tmp_path / f"{PREFIX}{digits}").symlink_to(tmp_path / "mine.toml")
+    (tmp_path / f"{PREFIX}notes").write_text("of someone else")
+    stale = tmp_path / f"{PREFIX}{digits}.toml"
     stale.write_text("x")
     remove_stale_files(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{PREFIX}folder", f"{PREFIX}link", "mine.toml"]
+    kept = {f"{PREFIX}folder", f"{PREFIX}{digits}", f"{PREFIX}notes", "mine.toml"}
+    assert {path.name for path in tmp_path.iterdir()} == kept
     remove_stale_files(tmp_path / "none")
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.kernel_cache import forget_machines
 from tests.support.kernel_graphs import chain_tolerance, draw_inputs, planar_chain
+from ytheta.files.temporary import create_temporary
 from ytheta.native import cache, compile_graph
 from ytheta.native.graph import Graph
 
@@ -187,49 +188,76 @@ def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> Non
 
 def test_files_that_were_not_used_for_long_are_deleted(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [bytes([k]) * 32 for k in range(6)]
-    for age, key in enumerate(reversed(keys)):
+    now = time.time()
+    for age, key in enumerate(reversed(keys), start=1):
         cache.write(key, b"x" * 1000, "graph")
-        os.utime(cache.make_cache_path(key, "graph"), (1e9 - age, 1e9 - age))
+        os.utime(cache.make_cache_path(key, "graph"), (now - age, now - age))
     (cache_folder / "notes.txt").write_text("x" * 5000)  # not a file of the cache
     assert cache.read(keys[0], "graph") is not None  # the oldest file has been used again
     monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 7000)
-    cache.limit_folder_size.cache_clear()
-    cache.limit_folder_size(cache_folder)
+    cache.clean_folder.cache_clear()
+    cache.clean_folder(cache_folder)
     assert len(list(cache_folder.iterdir())) == 7  # small enough
     monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 6000)
-    cache.limit_folder_size.cache_clear()
+    cache.clean_folder.cache_clear()
     cache.write(b"n" * 32, b"new", "graph")
     kept = {key for key in (*keys, b"n" * 32) if cache.make_cache_path(key, "graph").exists()}
     assert kept == {keys[0], keys[5], b"n" * 32}
     assert (cache_folder / "notes.txt").exists()
-    cache.limit_folder_size.cache_clear()
+    cache.clean_folder.cache_clear()
 
 
 def test_only_files_of_the_cache_are_deleted(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 0)
-    old = time.time() - 2 * cache.MAX_WRITING_TIME
+    old = time.time() - 0.5 * cache.MAX_AGE
     cache.write(b"k" * 32, b"payload", cache.BASIS)
     own = cache.make_cache_path(b"k" * 32, cache.BASIS)
     content, digest = own.read_bytes(), "ab" * 32
     deleted = {
         f"{digest}.graph": content,
         f"{digest}.o": content.replace(b" 1\n", b" 9\n"),
-        "new-a1b2c3_x": content[:50],
+        f".ytheta-{digest[:16]}.o": b"",  # of a process that was killed before it wrote anything
     }
     kept = {
         f"{digest}.basis": b"of another program",
         f"{digest}.parquet": content,
-        "new-z1b2c3_x": b"of another program",
-        "new-z1b2c3_x.txt": content,
+        ".ytheta-notes": b"of another program",
     }
     for name, text in (deleted | kept).items():
         (cache_folder / name).write_bytes(text)
         os.utime(cache_folder / name, (old, old))
-    (cache_folder / "new-being_wr").write_bytes(content[:50])
     (cache_folder / f"{'cd' * 32}.o").symlink_to(cache_folder / f"{digest}.parquet")
-    cache.limit_folder_size.cache_clear()
-    cache.limit_folder_size(cache_folder)
-    assert {path.name for path in cache_folder.iterdir()} == {*kept, "new-being_wr", f"{'cd' * 32}.o"}
+    cache.clean_folder.cache_clear()
+    with create_temporary(own) as written:
+        cache.clean_folder(cache_folder)
+        assert {path.name for path in cache_folder.iterdir()} == {*kept, written.name, f"{'cd' * 32}.o"}
+
+
+def test_old_files_are_deleted(cache_folder: Path) -> None:
+    for name, age in (("a", 1.01), ("b", 0.99)):
+        cache.write(name.encode() * 32, b"payload")
+        last_use = time.time() - age * cache.MAX_AGE
+        os.utime(cache.make_cache_path(name.encode() * 32), (last_use, last_use))
+    cache.clean_folder.cache_clear()
+    cache.clean_folder(cache_folder)
+    assert find_only_file(cache_folder) == cache.make_cache_path(b"b" * 32)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_is_not_used(
+    mode: int, cache_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.write(b"a" * 32, b"payload")
+    cache_folder.chmod(mode)
+    cache._warn_about_folder.cache_clear()
+    with caplog.at_level(logging.WARNING, "ytheta"):
+        assert cache.read(b"a" * 32) is None
+        cache.write(b"b" * 32, b"payload")
+    assert len(caplog.messages) == 1
+    assert f"chmod 700 {cache_folder}" in caplog.messages[0]
+    cache_folder.chmod(0o700)
+    assert cache.read(b"a" * 32) == b"payload"  # the twin
+    assert cache.read(b"b" * 32) is None
 
 
 def test_files_may_disappear_while_they_are_listed(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +272,7 @@ def test_files_may_disappear_while_they_are_listed(cache_folder: Path, monkeypat
         yield found
 
     monkeypatch.setattr(os, "scandir", scan_and_delete)
-    cache.limit_folder_size.cache_clear()
+    cache.clean_folder.cache_clear()
     cache.write(b"b" * 32, b"second")
     assert find_only_file(cache_folder) == cache.make_cache_path(b"b" * 32)
     assert cache.read(b"b" * 32) == b"second"

@@ -11,19 +11,25 @@ import atexit
 import contextlib
 import gc
 import os
+import re
 import sys
 import traceback
+import warnings
 
 from ytheta.cli.streams import prepare_streams
 from ytheta.errors import YthetaError
 
 DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
+MAX_WORD_LENGTH = 160  # characters of a name in an error
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
 
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
     atexit.register(gc.freeze)  # else Python searches all objects for garbage at exit, although the process ends
     prepare_streams()
+    if not os.environ.get(DEBUG_VARIABLE):
+        warnings.simplefilter("ignore")  # they are for programmers, and contain lines of source code
     try:
         from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer
 
@@ -56,10 +62,16 @@ def _report_internal_error(error: Exception) -> int:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    """Print a sentence on stderr; return the exit code."""
+    """Print a sentence on stderr, with long names shortened; return the exit code."""
     with contextlib.suppress(OSError):  # stderr may be closed as well
-        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.write(f"{_LONG_WORD.sub(_shorten, sentence)}\n")
     return code
+
+
+def _shorten(word: re.Match[str]) -> str:
+    """Return the beginning and the end of a long word, such as the name of a file."""
+    half = MAX_WORD_LENGTH // 2
+    return f"{word[0][:half]}…{word[0][-half:]}"
 
 
 def _discard_output() -> None:

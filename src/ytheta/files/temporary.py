@@ -7,6 +7,7 @@ in whatever way, so a temporary file without a lock is stale.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,15 +19,16 @@ except ModuleNotFoundError:  # Windows, where a file that is in use cannot be re
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".ytheta-"
+_NAME = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{16}}(\.[^.]+)?")
 
 
 @contextmanager
-def create_temporary(path: Path) -> Iterator[Path]:
+def create_temporary(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """Yield a new empty file in the folder of ``path``; remove it at the end, unless it was renamed.
 
-    It has the extension of ``path``, because some writers depend on it.
+    It has the extension of ``path``, because some writers depend on it. ``mode``: its permissions, before the umask.
     """
-    descriptor, temporary = _create_locked(path)
+    descriptor, temporary = _create_locked(path, mode)
     try:
         yield temporary
     finally:
@@ -39,15 +41,15 @@ def remove_stale_files(folder: Path) -> None:
     """Remove temporary files in a folder that no process is writing."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(PREFIX) and entry.is_file(follow_symlinks=False):
+            if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 _remove_if_stale(Path(entry.path))
 
 
-def _create_locked(path: Path) -> tuple[int, Path]:
+def _create_locked(path: Path, mode: int) -> tuple[int, Path]:
     """Create a temporary file and lock it."""
     while True:
         temporary = path.with_name(f"{PREFIX}{secrets.token_hex(8)}{path.suffix}")
-        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o666)
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), mode)
         _lock(descriptor, wait=True)
         if temporary.exists():  # another process may have removed it as stale before it was locked
             return descriptor, temporary

@@ -3,15 +3,16 @@
 Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; created with mode 0700
 File       named after its key and the kind of its payload; a header (magic, key, SHA-256 and length of the payload),
            then the payload
-Trust      a file is used only if it is a regular file, belongs to this user, is not writable by anybody else, and every
-           field of its header is as expected; any other file is treated as missing and replaced
+Trust      a file is used only if it is a regular file, it and its folder belong to this user and are not writable by
+           anybody else, and every field of its header is as expected; any other file is treated as missing and
+           replaced. In a folder that others can write, nothing is stored
 Writing    to a temporary file, then an atomic rename: readers see a complete file or none. If several processes write
            the file of the same key, they write the same content
 Errors     if the folder cannot be created or written, or the disk is full, the error is logged, and the next
            process makes the payload again
-Size       the first time that a process writes a file, it deletes the files that have not been used for the longest
-           time, if all files together are larger than ``MAX_FOLDER_SIZE``, and temporary files that have been left by
-           killed processes. Files of other programs are never deleted: name and magic must be those of the cache
+Size       the first time that a process writes a file, it deletes temporary files of killed processes, files that have
+           not been used for ``MAX_AGE``, and those not used for the longest time if all files together are larger than
+           ``MAX_FOLDER_SIZE``. Files of other programs are never deleted: name and magic must be those of the cache
 """
 
 from __future__ import annotations
@@ -23,23 +24,22 @@ import os
 import re
 import stat
 import struct
-import tempfile
 import time
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ytheta.files.temporary import create_temporary, remove_stale_files
+
 KINDS = OBJECT_CODE, GRAPH, BASIS = "o", "graph", "basis"  # kinds of payload; they are the extensions of the files
 MAX_FOLDER_SIZE = 2**29  # bytes
 KEPT_SHARE = 0.5  # of MAX_FOLDER_SIZE, after files were deleted
-MAX_WRITING_TIME = 86400.0  # seconds; older temporary files have been left by killed processes
+MAX_AGE = 180 * 86400.0  # seconds since the last use
 
 _MAGIC_OF_ALL_VERSIONS = b"ytheta kernel "
 _MAGIC = _MAGIC_OF_ALL_VERSIONS + b"1\n"
 _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
 _FINAL_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(KINDS)})")
-_TEMPORARY_PREFIX = "new-"
-_TEMPORARY_NAME = re.compile(rf"{_TEMPORARY_PREFIX}[a-z0-9_]{{8}}")  # as made by tempfile
 # Links are not followed, and opening a pipe does not block.
 _READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _UTIME_TAKES_DESCRIPTORS = os.utime in os.supports_fd
@@ -73,6 +73,8 @@ def read(key: bytes, kind: str = OBJECT_CODE) -> bytes | None:
     """Return the payload stored under a key, or None."""
     try:
         path = make_cache_path(key, kind)
+        if not _is_trusted_folder(path.parent):
+            return None
         descriptor = os.open(path, _READING)
         with open(descriptor, "rb") as file:
             if not _is_trusted(os.fstat(descriptor)):
@@ -98,16 +100,12 @@ def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
     try:
         path = make_cache_path(key, kind)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        limit_folder_size(path.parent)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY_PREFIX)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(_make_header(key, payload) + payload)
+        if not _is_trusted_folder(path.parent):
+            return
+        clean_folder(path.parent)
+        with create_temporary(path, mode=0o600) as temporary:
+            temporary.write_bytes(_make_header(key, payload) + payload)
             os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
     except (OSError, RuntimeError) as error:
         _LOG.info("%s cannot be stored in the cache of kernels: %s", kind, error)
 
@@ -121,17 +119,14 @@ class _File(NamedTuple):
 
 
 @cache  # once per process, since listing a large folder takes as long as compiling a small graph
-def limit_folder_size(folder: Path) -> None:
-    """Delete abandoned temporary files, and the files not used for the longest time if the folder is too large."""
-    for file in _list_files(folder, _TEMPORARY_NAME):
-        if file.last_use < time.time() - MAX_WRITING_TIME:
-            _delete(file)
-    files = _list_files(folder, _FINAL_NAME)
+def clean_folder(folder: Path) -> None:
+    """Delete temporary files of killed processes, old files, and further files if the folder is too large."""
+    remove_stale_files(folder)
+    oldest, files = time.time() - MAX_AGE, _list_files(folder, _FINAL_NAME)
     size = sum(file.size for file in files)
-    if size <= MAX_FOLDER_SIZE:
-        return
+    max_size = MAX_FOLDER_SIZE if size <= MAX_FOLDER_SIZE else KEPT_SHARE * MAX_FOLDER_SIZE
     for file in files:
-        if size <= KEPT_SHARE * MAX_FOLDER_SIZE:
+        if size <= max_size and file.last_use >= oldest:
             return
         _delete(file)
         size -= file.size
@@ -162,9 +157,31 @@ def _make_header(key: bytes, payload: bytes) -> bytes:
     return _HEADER.pack(_MAGIC, key, hashlib.sha256(payload).digest(), len(payload))
 
 
-def _is_trusted(status: os.stat_result) -> bool:
-    if not stat.S_ISREG(status.st_mode):
+def _is_trusted_folder(folder: Path) -> bool:
+    """Return whether only this user can write to a folder; False if it does not exist."""
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
         return False
+    if not stat.S_ISDIR(status.st_mode) or not _belongs_to_user(status):
+        _warn_about_folder(folder)
+        return False
+    return True
+
+
+@cache  # one warning per process is enough
+def _warn_about_folder(folder: Path) -> None:
+    _LOG.warning(
+        "%s is not used as a cache of kernels, because others can write to it; run: chmod 700 %s", *2 * [folder]
+    )
+
+
+def _is_trusted(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and _belongs_to_user(status)
+
+
+def _belongs_to_user(status: os.stat_result) -> bool:
+    """Return whether a file or folder belongs to this user, and nobody else can write it."""
     if not hasattr(os, "getuid"):  # Windows: the folder's access list decides
         return True
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -31,6 +31,11 @@ from ytheta.simulation.task import OWN, PLANTS, Progress, Start, Task, choose_su
 from ytheta.simulation.timing import check_timing, count_periods
 from ytheta.simulation.variation import Variation, make_generator, sample_variation
 
+# Bounds beyond which a number is a typing error, or needs more time and memory than any machine has.
+MAX_RUNS = 10_000_000
+MIN_RATE, MAX_RATE = 0.1, 1e7  # Hz
+MAX_SUBSTEPS = 10_000
+
 
 def simulate(
     robot: Robot,
@@ -187,10 +192,13 @@ def _check_load_friction(
 def _check_numbers(
     seconds: object, runs: object, rate: object, substeps: object, every: object, threads: object
 ) -> None:
-    check_count("runs", runs, "a whole number of runs, at least 1")
-    check_number("rate", rate, "a positive number of Hz, such as 1000", allow=is_positive)
+    check_count("runs", runs, f"a whole number of runs from 1 to {MAX_RUNS:,}", maximum=MAX_RUNS)
+    form = f"a number of Hz from {MIN_RATE:g} to {MAX_RATE:g}, such as 1000"
+    check_number("rate", rate, form, allow=lambda value: MIN_RATE <= value <= MAX_RATE)
     if seconds is not None:
         check_number("seconds", seconds, "a positive number of seconds, such as 10", allow=is_positive)
-    for name, value in (("substeps", substeps), ("every", every), ("threads", threads)):
+    if substeps is not None:
+        check_count("substeps", substeps, f"a whole number from 1 to {MAX_SUBSTEPS:,}", maximum=MAX_SUBSTEPS)
+    for name, value in (("every", every), ("threads", threads)):
         if value is not None:
             check_count(name, value, "a whole number, at least 1")

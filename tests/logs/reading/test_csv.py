@@ -94,3 +94,9 @@ def test_an_incomplete_last_line_is_dropped_and_reported(cut: int, tmp_path: Pat
     assert finding.severity is Severity.REPAIRED
     assert "(151)" in finding.text
     assert_file_refused(path, "incomplete", strict=True)
+
+
+def test_fields_that_are_too_long_are_refused(tmp_path: Path) -> None:
+    path = write_file(tmp_path, f"t,{200_000 * 'x'}\n0,1\n")
+    message = assert_file_refused(path, "cannot be split into fields", "131072")
+    assert len(message) < 300

@@ -162,3 +162,10 @@ def test_the_motor_matrix_of_the_tx40_gives_its_joint_side(shared_data: Path) ->
     shifted = read_log(shared_data / "tx40/tx40_motor.parquet", robot, mapping=mapping)
     assert np.abs(shifted.q - joint.q).max() > 1.0
     assert_file_refused(shared_data / "tx40/tx40_motor.parquet", "q1 … q6", "'qm1'", robot=robot)
+
+
+@pytest.mark.parametrize("section", ["scale", "offset"])
+def test_time_has_one_factor(section: str, tmp_path: Path) -> None:
+    path = write_file(tmp_path, format_csv(ARM_COLUMNS))
+    assert_file_refused(path, f"[{section}]", "'t' should be one number", mapping={section: {"t": [1.0, 2.0]}})
+    assert read_mapping({section: {"t": [1.0]}}).source  # the twin

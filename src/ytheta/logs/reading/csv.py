@@ -7,6 +7,7 @@ with the wrong number of fields, or with a field that is not a number, is an err
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +37,13 @@ class _UnparsedRows:
 
 def read_csv(path: Path, skip: int = 0) -> ColumnTable:
     """Return the table of a text file without its first ``skip`` lines."""
+    try:
+        return _read_text(path, skip)
+    except csv.Error as error:
+        raise InputError(f"{path}: a line cannot be split into fields: {error}; export the log again") from None
+
+
+def _read_text(path: Path, skip: int) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:

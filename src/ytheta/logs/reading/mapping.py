@@ -113,6 +113,9 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     for key, factor in mapping.sign.items():
         if any(abs(value) != 1.0 for value in factor):
             raise sections["sign"].make_error(f"{key!r} should contain only 1 and -1; other factors belong in [scale]")
+    for name, factors in (("scale", mapping.scale), ("offset", mapping.offset)):
+        if len(factors.get("t", ())) > 1:
+            raise sections[name].make_error("'t' should be one number, since all joints have the same time")
     if "current" in mapping.columns and mapping.gain is None:
         raise gain.make_error("torques from currents need gains; add current = [...] in Nm/A")
     if "current" not in mapping.columns:

@@ -28,6 +28,7 @@ from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
+from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
@@ -218,6 +219,7 @@ def _predict_torques(
                 else "no joint ever reaches its min_speed; lower min_speed"
             )
         )
+    resting = () if errors is None or rest is None else find_resting_joints(log.joints, errors, "the log")
     parts = [
         (motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T) for motion in _iterate_motion(source)
     ]
@@ -229,7 +231,7 @@ def _predict_torques(
         t=np.concatenate([t for t, _, _ in parts]),
         measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
         predicted=np.concatenate([predicted for _, _, predicted in parts]),
-        findings=tuple(dict.fromkeys((*log.findings, *preparation.findings))),
+        findings=tuple(dict.fromkeys((*log.findings, *preparation.findings, *resting))),
     )
 
 

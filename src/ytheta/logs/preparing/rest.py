@@ -8,8 +8,9 @@ Slow        A drive is slow if its velocity, low-passed as for drive directions,
             below which the smooth sign of Coulomb friction has no direction either.
 Rest        A drive rests while it is slow for at least ``MIN_REST_PERIODS`` periods of the cut-off, which is as long as
             the low-pass remembers. A reversal passes through the slow speeds in a shorter time and is not a rest.
-Surrounding The low-pass mixes the friction torques of rest and motion. Therefore ``MARGIN_PERIODS`` periods before and
-            after a rest count as rest too; this is half the main lobe of its impulse response.
+Surrounding The low-pass mixes the friction torques of rest and motion, and the velocity that decides is low-passed
+            too. Therefore ``MARGIN_PERIODS`` periods before and after a rest count as rest: half the main lobes of both
+            impulse responses, 1/2 period of the low-pass and 1/4 of that of the directions, whose cut-off is doubled.
 
 The noise of a recorded signal is computed from its differences of even orders: the median of those that are not zero,
 since a quantized signal does not change at rest, relative to the standard deviation that white noise would give them.
@@ -31,7 +32,7 @@ from ytheta.shapes import Bool, ChannelsBySample, Float, PerJoint
 MAX_NOISE_RATIO = 4.0  # speed / standard deviation of its noise; noise alone exceeds it once in 16 000 samples
 MAX_SPEED_RATIO = 1e-3  # speed / highest speed of the joint
 MIN_REST_PERIODS = 1.0  # duration of a rest in periods of the cut-off
-MARGIN_PERIODS = 0.5  # time before and after a rest, in periods of the cut-off
+MARGIN_PERIODS = 0.75  # time before and after a rest, in periods of the cut-off
 DIFFERENCE_ORDERS = (2, 4, 6)
 MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normally distributed noise
 SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise

@@ -1,4 +1,4 @@
-"""Drives that can stick, and the fit of an arm that sticks: dry friction in MuJoCo, point-to-point motion with rests."""
+"""Drives that can stick, and the fit of an arm that sticks: dry friction in MuJoCo, motion with rests."""
 
 from __future__ import annotations
 

@@ -71,12 +71,16 @@ def make_rest_rule(
     rates: Float[np.ndarray, "drives joints"],
     held: Bool[np.ndarray, "joints"] | None = None,
 ) -> RestRule:
-    """Return the rule for one log. ``rates``: those of the drives that can stick; ``held``: joints that never move."""
+    """Return the rule for one log. ``rates``: those of the drives that can stick; ``held``: joints that never move.
+
+    The rule leaves drives that never move aside: all of their equations are alike, and stiction counts as their noise.
+    """
     highest = compute_highest_speeds(preparation.log)
     floor = MAX_SPEED_RATIO * highest.max(initial=0.0)  # for joints that do not move at all
     noise = compute_velocity_noise(preparation)
     speeds = np.maximum(MAX_NOISE_RATIO * noise, MAX_SPEED_RATIO * np.maximum(highest, floor))
     moves = np.ones(len(speeds), dtype=bool) if held is None else ~held
+    rates = rates[(rates * moves).any(axis=1)]
     period = preparation.grid.rate / float(preparation.settings.cutoff)
     return RestRule(
         rates,

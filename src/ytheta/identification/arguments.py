@@ -106,13 +106,18 @@ def ignore_stage(stage: str) -> None:
     """Do nothing when a stage starts: what ``report_stage=None`` means."""
 
 
+def is_auto(min_speed: float | Sequence[float] | PerJoint | str | None) -> bool:
+    """Whether the equations of a joint are left out while it rests."""
+    return isinstance(min_speed, str) and min_speed == AUTO
+
+
 def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | str | None) -> PerJoint | None:
     """Return one speed for each joint; a single speed applies to all joints. None for None and for "auto"."""
-    if min_speed is None or (isinstance(min_speed, str) and min_speed == AUTO):
+    if min_speed is None or is_auto(min_speed):
         return None
     count = len(robot.actuated)
     try:
-        speeds = np.asarray(min_speed, dtype=float)
+        speeds = np.asarray(np.nan if isinstance(min_speed, str) else min_speed, dtype=float)
     except (TypeError, ValueError):
         speeds = np.array([np.nan])
     if not (np.isfinite(speeds) & (speeds >= 0.0)).all():

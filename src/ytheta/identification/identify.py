@@ -19,6 +19,7 @@ from ytheta.identification.arguments import (
     choose_estimator,
     expand_friction,
     ignore_stage,
+    is_auto,
     with_prior,
     with_unknown_loads,
 )
@@ -195,7 +196,7 @@ def identify(
             window=window,
             settings=preparation,
             min_speed=speeds,
-            leaves_out_rest=isinstance(min_speed, str),
+            leaves_out_rest=is_auto(min_speed),
             threads=threads,
             report=report,
         )

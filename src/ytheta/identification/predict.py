@@ -20,7 +20,7 @@ from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomi
 from ytheta.findings import Finding, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.arguments import check_min_speed, ignore_stage
+from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
@@ -159,7 +159,7 @@ def predict(
     report("predicting")
     with attach_findings(measured.findings):
         return _predict_torques(
-            torque_model, measured, chosen, speeds, leaves_out_rest=isinstance(min_speed, str), threads=threads
+            torque_model, measured, chosen, speeds, leaves_out_rest=is_auto(min_speed), threads=threads
         )
 
 

@@ -7,9 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 import ytheta as yt
+from tests.support.known_arm import known_arm
 from tests.support.sticking_arm import COULOMB, VISCOUS, make_arm, record_log
+from ytheta.findings import Severity
 from ytheta.identification.equations.stiction import find_sticking_rates
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.result import Identification
 
 FRICTION = ("viscous", "coulomb")
@@ -86,3 +89,43 @@ def test_joints_without_friction_keep_their_equations_at_rest() -> None:
     """If no Coulomb friction is estimated or described, a joint cannot stick."""
     fit = yt.identify(make_arm(friction=False), record_log(0), friction=("viscous",))
     assert (fit.fit.used_share == 1.0).all()
+
+
+def test_a_joint_that_hardly_moves_in_the_validation_is_not_judged() -> None:
+    """The elbow moves in the fit and is stuck in the validation, where its torque is anything: no verdict on it."""
+    log = record_log(0)
+    fit = yt.identify(make_arm(friction=False), log, friction=FRICTION)
+    end = log.t[-1]
+    last = log.select_times(end - 0.5, end)  # both joints rest at the last pose
+    stuck = yt.Log(
+        log.joints,
+        log.t,
+        np.stack([log.q[:, 0], np.full(len(log), last.q[-1, 1])], axis=1),
+        log.tau,
+    )
+    errors = yt.predict(fit, stuck).errors
+    assert errors is not None
+    assert errors.used_share[1] == 0.0
+    assert errors.judged.tolist() == [True, False]
+    (finding,) = find_resting_joints(log.joints, errors, "the log")
+    assert finding.severity is Severity.WARNING
+    assert finding.fields["stuck"] == ["elbow"]
+    assert "elbow hardly ever moves and cannot be judged" in finding.statement
+    judged = yt.predict(fit, log).errors
+    assert judged is not None
+    (note,) = find_resting_joints(log.joints, judged, "the log")
+    assert note.severity is Severity.NOTE
+    assert note.fields["stuck"] == []
+
+
+def test_resting_and_slow_equations_are_masked() -> None:
+    arm = known_arm()
+    assert arm.form.mask(arm.motion) is None
+    resting = np.zeros(arm.motion.q.shape, dtype=bool)
+    assert arm.form.mask(replace(arm.motion, resting=resting)) is None
+    resting[10:50, 1] = True
+    motion = replace(arm.motion, resting=resting)
+    np.testing.assert_array_equal(arm.form.mask(motion), ~resting.T)
+    speeds = np.array([0.3, 0.2])
+    both = replace(arm.form, min_speed=speeds).mask(motion)
+    np.testing.assert_array_equal(both, (~resting & (abs(motion.qd) >= speeds)).T)

@@ -51,7 +51,7 @@ def test_json(folder: Path) -> None:
     assert answer["condition_number"] > 1.0
     assert isinstance(answer["consistent"], bool)
     assert (answer["friction"], answer["rotor_inertia"]) == (["viscous", "coulomb", "offset"], False)
-    assert (answer["derivative"], answer["min_speed"]) == ("central", None)
+    assert (answer["derivative"], answer["min_speed"]) == ("central", "auto")
     assert answer["equations"] == [answer["samples"]] * 2
     assert values["link2.mx*"]["independent"] == "link2.mx"
     assert {row["independent"] for row in answer["parameters"]} <= set(answer["standard_parameters"])

@@ -16,6 +16,7 @@ from ytheta.identification.arguments import (
     check_parameters,
     choose_estimator,
     expand_friction,
+    is_auto,
 )
 from ytheta.identification.estimators.recursive import Recursive
 
@@ -24,6 +25,9 @@ ROBOT = yt.load("lu-two-link")
 
 def test_a_single_min_speed_applies_to_all_joints() -> None:
     assert check_min_speed(ROBOT, None) is None
+    assert check_min_speed(ROBOT, "auto") is None
+    assert is_auto("auto")
+    assert not any(map(is_auto, (None, 0.0, "0.3", np.array([0.25, 0.25]))))
     accepted: tuple[Any, ...] = (0.25, [0.25], (0.25, 0.25), np.array([0.25, 0.25]))
     for speeds in accepted:
         np.testing.assert_array_equal(check_min_speed(ROBOT, speeds), [0.25, 0.25])
@@ -36,6 +40,8 @@ def test_a_single_min_speed_applies_to_all_joints() -> None:
     refused: tuple[tuple[Any, str], ...] = (
         ([1.0, 2.0, 3.0], "min_speed has 3 speeds for 2 joints; give one for all, or one for each"),
         (-1.0, "give non-negative speeds"),
+        ("slow", "min_speed is 'slow'; give non-negative speeds in rad/s or m/s, or 'auto'"),
+        ("0.3", "min_speed is '0.3'"),
         (float("nan"), "give non-negative speeds"),
         (np.array([1.0, -2.0]), "give non-negative speeds"),
     )

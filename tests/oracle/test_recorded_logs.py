@@ -23,6 +23,7 @@ from ytheta.robot.robot import Robot
 
 # Speeds in rad/s below which the publishers of the TX40's log leave out equations.
 TX40_MIN_SPEED = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
+TWIN_AT_REST: dict[str, Any] = {"min_speed": 0.0}
 # Torque of the cable at joint 4 of the MTM, which the publishers measured separately: a known force.
 CABLE = """
 [[force]]
@@ -203,6 +204,20 @@ def _identify_by_default(name: str, data: Path, scratch: Path, *, cutoff: float 
     robot = case.robot(data, scratch)
     fit, validation = case.logs(data, robot)
     return identify(robot, fit, validate=validation, cutoff=cutoff, min_speed=case.options.get("min_speed"))
+
+
+@pytest.mark.parametrize("validation", ["ur10e_ptp10", "ur10e_20s_8harm"])
+def test_rests_and_approaches_need_not_be_cut_off(validation: str, shared_data: Path) -> None:
+    """UR10e, logs as recorded, default options: at most 4.5 %. The twin uses the equations of joints at rest."""
+    folder = shared_data / "ur10e"
+    if not folder.exists():
+        pytest.skip("the recorded log ur10e is not in the shared data folder")
+    robot = ytheta.load(folder / "ur10e.urdf")
+    logs = [folder / f"{name}.parquet" for name in ("ur10e_train_30s_12harm", validation)]
+    errors, twin = (identify(robot, logs[0], validate=logs[1], **options).validation for options in ({}, TWIN_AT_REST))
+    assert errors is not None
+    assert twin is not None
+    assert errors.relative_percent < 4.5 < twin.relative_percent
 
 
 def test_torques_of_other_joints_give_a_useless_model(shared_data: Path, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def identify(
     cutoff: Cutoff = AUTO,
     derivative: Derivative = "central",
     average_periods: AveragePeriods = None,
-    min_speed: MinSpeed = None,
+    min_speed: MinSpeed = AUTO,
     threads: Threads = None,
     output: Output = None,
     report: Report = None,

@@ -36,7 +36,11 @@ AveragePeriods = Annotated[
 ]
 MinSpeed = Annotated[
     str | None,
-    typer.Option(metavar="SPEEDS", help="Leave out samples of a joint below this speed: one value, or one per joint."),
+    typer.Option(
+        metavar="auto|SPEEDS",
+        help="Leave out samples of a joint while it rests (auto), or below this speed: one value, or one per joint; 0 "
+        "leaves out none.",
+    ),
 ]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Number of threads; by default the number of processors.")
@@ -63,11 +67,13 @@ def parse_number_or_auto(text: str | None, option: str, unit: str) -> float | st
     return _parse_positive(text, option, f"a number of {unit}, or auto", minimum=1e-9)
 
 
-def parse_speeds(text: str | None) -> float | list[float] | None:
-    """Parse one speed for all joints, or one speed for each joint separated by commas."""
+def parse_speeds(text: str | None) -> float | list[float] | str | None:
+    """Parse the word auto, one speed for all joints, or one speed for each joint separated by commas."""
     if text is None:
         return None
-    expected = "speeds in rad/s or m/s, separated by commas"
+    if text.strip().lower() == AUTO:
+        return AUTO
+    expected = "speeds in rad/s or m/s, separated by commas, or auto"
     values = [_parse_positive(piece, "--min-speed", expected) for piece in text.split(",")]
     return values[0] if len(values) == 1 else values
 

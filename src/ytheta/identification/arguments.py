@@ -14,6 +14,7 @@ from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
 from ytheta.identification.priors.settings import PriorSettings
+from ytheta.logs.preparing.settings import AUTO
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
@@ -105,17 +106,22 @@ def ignore_stage(stage: str) -> None:
     """Do nothing when a stage starts: what ``report_stage=None`` means."""
 
 
-def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | None) -> PerJoint | None:
-    """Return one speed for each joint; a single speed applies to all joints."""
-    if min_speed is None:
+def is_auto(min_speed: float | Sequence[float] | PerJoint | str | None) -> bool:
+    """Whether the equations of a joint are left out while it rests."""
+    return isinstance(min_speed, str) and min_speed == AUTO
+
+
+def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | str | None) -> PerJoint | None:
+    """Return one speed for each joint; a single speed applies to all joints. None for None and for "auto"."""
+    if min_speed is None or is_auto(min_speed):
         return None
     count = len(robot.actuated)
     try:
-        speeds = np.asarray(min_speed, dtype=float)
+        speeds = np.asarray(np.nan if isinstance(min_speed, str) else min_speed, dtype=float)
     except (TypeError, ValueError):
         speeds = np.array([np.nan])
     if not (np.isfinite(speeds) & (speeds >= 0.0)).all():
-        raise InputError(f"min_speed is {min_speed!r}; give non-negative speeds in rad/s or m/s")
+        raise InputError(f"min_speed is {min_speed!r}; give non-negative speeds in rad/s or m/s, or 'auto'")
     if speeds.shape not in ((), (1,), (count,)):
         raise InputError(f"min_speed has {speeds.size} speeds for {count} joints; give one for all, or one for each")
     return np.broadcast_to(speeds, (count,)).copy()

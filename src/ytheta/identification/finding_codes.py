@@ -11,6 +11,7 @@ class FitFindingCode(StrEnum):
     ESTIMATOR = "estimator"  # no convergence, or the equations of a single joint do not have full rank
     DEVIATIONS = "standard deviations"  # the equations are correlated, so that standard deviations are approximate
     FRICTION = "friction"  # Coulomb friction of a robot with loops is not low-passed
+    REST = "rest"  # joints rest or stick, and their equations are left out meanwhile
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
     GEOMETRY = "geometry"  # lengths are unknown, so that parameters of a regrouped Lagrangian were identified
     NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative

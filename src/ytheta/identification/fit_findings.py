@@ -12,6 +12,7 @@ from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.estimators.estimate import Estimate, Estimator
@@ -64,6 +65,41 @@ def describe_cumulative_form(form: str) -> Iterator[Finding]:
         )
         remedy = "for standard deviations that hold, use the integral form"
         yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)
+
+
+def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str) -> Iterator[Finding]:
+    """Yield a finding about the joints that rested or stuck, whose equations are left out meanwhile.
+
+    ``motion``: what the errors belong to, such as "the logs of the fit".
+    """
+    shares = {name: 1.0 - float(used) for name, used in zip(joints, errors.used_share, strict=True)}
+    resting = {name: share for name, share in shares.items() if share > 0.0}
+    if not resting:
+        return
+    longest = max(resting, key=lambda name: resting[name])
+    seconds = {name: share * errors.seconds for name, share in resting.items()}
+    others = (
+        f"{len(resting)} joints rest or stick, longest {longest}" if len(resting) > 1 else f"{longest} rests or sticks"
+    )
+    statement = (
+        f"in {motion}, {others} for {seconds[longest]:.3g} of {errors.seconds:.3g} s ({100.0 * resting[longest]:.2g} %)"
+    )
+    stuck = tuple(name for name, judged in zip(joints, errors.judged, strict=True) if not judged)
+    remedy = (
+        "stiction hides the friction of a joint at rest, so its equations are left out of fit and errors meanwhile; "
+        "set min_speed to 0 (--min-speed 0) to use them"
+    )
+    if stuck:
+        statement += f"; {', '.join(stuck)} hardly ever {'moves' if len(stuck) == 1 else 'move'} and cannot be judged"
+        remedy = f"record motion of {', '.join(stuck)}; the equations of joints at rest are left out"
+    yield Finding(
+        FitFindingCode.REST,
+        Severity.WARNING if stuck else Severity.NOTE,
+        statement,
+        remedy,
+        names=tuple(resting),
+        fields={"seconds": seconds, "shares": resting, "stuck": list(stuck)},
+    )
 
 
 def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, estimate: Estimate) -> Iterator[Finding]:

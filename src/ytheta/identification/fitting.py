@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
@@ -16,10 +18,11 @@ from ytheta.identification.equations.friction_laws import supports_load_friction
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
 from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
 from ytheta.identification.equations.registry import create_form
+from ytheta.identification.equations.stiction import find_sticking_rates
 from ytheta.identification.priors.prior import Family
-from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import Float, PerJoint
 
 # Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
@@ -82,6 +85,12 @@ class Selection:
             friction=kinds if self.friction is None else self.friction,
             rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
         )
+
+    def find_sticking_rates(self, robot: Robot) -> Float[np.ndarray, "drives joints"]:
+        """Return the rates of the drives whose Coulomb friction is estimated or described; see ``stiction``."""
+        if self.parameters:
+            return find_sticking_rates(robot, match_parameters(robot, self.parameters))
+        return find_sticking_rates(robot, select_parameters(robot, rotor_inertia=False, friction=self.basic_friction))
 
     def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
         """Return the families about which the data decide.

@@ -19,6 +19,7 @@ from ytheta.identification.arguments import (
     choose_estimator,
     expand_friction,
     ignore_stage,
+    is_auto,
     with_prior,
     with_unknown_loads,
 )
@@ -38,6 +39,7 @@ from ytheta.identification.equations.friction_laws import bound_friction
 from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
+from ytheta.identification.equations.stiction import make_rest_rules
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.evidence.model_choice import (
@@ -53,6 +55,7 @@ from ytheta.identification.fit_findings import (
     find_body_findings,
     find_bounded_friction,
     find_contradictory_friction,
+    find_resting_joints,
     find_unexcited_joints,
     find_unfiltered_friction,
     name_log,
@@ -74,7 +77,7 @@ from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
+from ytheta.logs.preparing.settings import AUTO, PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerBase, PerJoint
 
@@ -107,7 +110,7 @@ def identify(
     derivative: str | None = None,
     average_periods: float | str | None = None,
     settings: PreparationSettings | None = None,
-    min_speed: float | Sequence[float] | PerJoint | None = None,
+    min_speed: float | Sequence[float] | PerJoint | str | None = AUTO,
     threads: int | None = None,
     strict: bool = False,
     report_stage: Callable[[str], None] | None = None,
@@ -157,8 +160,10 @@ def identify(
                    length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
                    averaged before the fit. None does not average
     settings       all settings of the preparation, in place of the three arguments above; None for the default settings
-    min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
-                   joint is slower
+    min_speed      which equations are left out of fit and errors because stiction dominates them. "auto", the default:
+                   those of a joint with Coulomb friction while it rests, by a rule that follows from the log; or a
+                   speed for all joints or one for each, in rad/s or m/s: those of a joint while it is slower. 0 or
+                   None: none
     threads        number of threads; None uses all cores
     strict         refuse logs with findings more serious than a note
     report_stage   called with the name of each stage when it starts; None reports nothing
@@ -193,6 +198,7 @@ def identify(
             window=window,
             settings=preparation,
             min_speed=speeds,
+            leaves_out_rest=is_auto(min_speed),
             threads=threads,
             report=report,
         )
@@ -211,6 +217,7 @@ def _identify_from_logs(
     window: float | None,
     settings: PreparationSettings,
     min_speed: PerJoint | None,
+    leaves_out_rest: bool,
     threads: int | None,
     report: Callable[[str], None],
 ) -> Identification:
@@ -227,12 +234,32 @@ def _identify_from_logs(
     # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
     smooth_speeds = find_smooth_speeds(robot, fit_logs)
     considered = selection.list_considered(robot, form) if uses_evidence else ()
+    rates = selection.find_sticking_rates(robot) if leaves_out_rest else np.zeros((0, len(robot.actuated)))
+    rests, validation_rests = (
+        make_rest_rules(each, rates, held)
+        for each, held in ((preparations, held_joints), (validation_preparations, None))
+    )
 
     def make_equations(speeds: Mapping[str, float]) -> FitEquations:
         directions = make_drive_directions(with_smooth_speeds(robot, speeds))
-        sources = cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations))
-        validation_sources = cache_sources(tuple(LogSource(each, directions) for each in validation_preparations))
-        return FitEquations(robot, selection, form, window, min_speed, threads, considered, sources, validation_sources)
+        sources = tuple(
+            LogSource(each, directions, held_joints, rest) for each, rest in zip(preparations, rests, strict=True)
+        )
+        validation_sources = tuple(
+            LogSource(each, directions, rest=rest)
+            for each, rest in zip(validation_preparations, validation_rests, strict=True)
+        )
+        return FitEquations(
+            robot,
+            selection,
+            form,
+            window,
+            min_speed,
+            threads,
+            considered,
+            cache_sources(sources),
+            cache_sources(validation_sources),
+        )
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
@@ -257,7 +284,10 @@ def _identify_from_logs(
         estimator = replace(estimator, correlation=choice.correlation)
     estimate = _add_hat_matrix(problem, estimator.fit(problem))
     if not problem.normal_equations().counts.any():
-        raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
+        reason = "all joints always rest; record motion, or set min_speed to 0"
+        if min_speed is not None:
+            reason = "all joints are always slower than min_speed; lower min_speed"
+        raise InputError(f"no equation is left: {reason}")
     report("computing the errors")
     speeds = find_highest_speeds(robot, fit_logs)
     bounded = problem.base.with_robot(
@@ -274,18 +304,25 @@ def _identify_from_logs(
         form=problem.form.name,
         estimator=estimator.name,
         parameters=problem.base.selected,
-        min_speed=None if min_speed is None else tuple(min_speed.tolist()),
+        min_speed=AUTO if leaves_out_rest else None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
         prior=prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=prior.source,
     )
+    fit = judge.compute_errors(fit_equations.sources, estimate.beta)
     findings = (
         *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
         *find_zero_torques(fit_logs),
         *repetitions,
         *describe_unknown_geometry(problem.base),
         *describe_cumulative_form(form),
+        *(find_resting_joints(robot.actuated, fit, "the logs of the fit") if leaves_out_rest else ()),
+        *(
+            find_resting_joints(robot.actuated, validation, "the validation logs")
+            if leaves_out_rest and validation is not None
+            else ()
+        ),
         *estimate.findings,
         *find_unexcited_joints(problem, estimator, estimate),
         *find_unfiltered_friction(problem.base),
@@ -297,7 +334,7 @@ def _identify_from_logs(
         model,
         estimate,
         problem.normal_equations(),
-        judge.compute_errors(fit_equations.sources, estimate.beta),
+        fit,
         validation,
         origin,
         findings,

@@ -34,6 +34,7 @@ from ytheta.identification.unknown_geometry import (
     is_without_geometry,
     make_torque_kernel,
 )
+from ytheta.logs.preparing.settings import AUTO
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
@@ -214,11 +215,12 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
     if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
         raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a positive frequency in Hz")
-    if min_speed is not None and not (
+    if min_speed not in (None, AUTO) and not (
         isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)
     ):
         raise InputError(
-            f"{path}: min_speed of its identification is {min_speed!r}; write one non-negative speed for each joint"
+            f"{path}: min_speed of its identification is {min_speed!r}; write one non-negative speed for each joint, "
+            'or "auto"'
         )
     return table
 

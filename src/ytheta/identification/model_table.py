@@ -38,8 +38,16 @@ def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
         "rms": errors.rms.tolist(),
         "torque_rms": errors.torque_rms.tolist(),
         "samples": errors.samples,
+        "used_share": errors.used_share.tolist(),
         "seconds": errors.seconds,
     }
+
+
+def summarize_min_speed(min_speed: tuple[float, ...] | str | None) -> dict[str, Any]:
+    """Return the speeds below which joints were left out, or "auto", as plain data; empty if no joint was left out."""
+    if min_speed is None:
+        return {}
+    return {"min_speed": min_speed if isinstance(min_speed, str) else list(min_speed)}
 
 
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
@@ -138,7 +146,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
-            **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
+            **summarize_min_speed(origin.min_speed),
         }
     )
     yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."

@@ -21,20 +21,22 @@ from ytheta.files.own_files import MARK
 from ytheta.findings import Finding, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.arguments import check_min_speed, ignore_stage
+from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource
+from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
+from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, merge_settings
+from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -113,7 +115,7 @@ def predict(
     cutoff: float | str | None = None,
     derivative: str | None = None,
     settings: PreparationSettings | None = None,
-    min_speed: float | Sequence[float] | PerJoint | None = None,
+    min_speed: float | Sequence[float] | PerJoint | str | None = None,
     threads: int | None = None,
     strict: bool = False,
     snap: float = SNAP,
@@ -133,8 +135,9 @@ def predict(
     cutoff      cut-off of the low-pass in Hz, or "auto"; by default that of the identification, if there was one
     derivative  "central" or "spline"; by default that of the identification, if there was one
     settings    all settings of the preparation, in place of ``cutoff``, ``derivative`` and those of the identification
-    min_speed   a speed for all joints or one for each, in rad/s or m/s; the errors of a joint omit samples while the
-                joint is slower. By default that of the identification, if there was one
+    min_speed   which samples the errors omit because stiction dominates them. "auto": those of a joint with Coulomb
+                friction while it rests; or a speed for all joints or one for each, in rad/s or m/s: those of a joint
+                while it is slower. By default as in the identification, or "auto" if there was none
     threads     number of threads; None uses all cores
     strict      refuse a log with findings more serious than a note
     snap, fix_base, lengths, angles
@@ -149,12 +152,16 @@ def predict(
     fitted = {name: origin[name] for name in ("cutoff", "derivative") if name in origin}
     defaults = replace(DEFAULT_SETTINGS, **fitted)
     chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative)
-    speeds = check_min_speed(robot, origin.get("min_speed") if min_speed is None else min_speed)
+    if min_speed is None:
+        min_speed = origin.get("min_speed") if origin else AUTO
+    speeds = check_min_speed(robot, min_speed)
     report("reading the log")
     measured = read_log(log, robot, mapping=mapping, strict=strict)
     report("predicting")
     with attach_findings(measured.findings):
-        return _predict_torques(torque_model, measured, chosen, min_speed=speeds, threads=threads)
+        return _predict_torques(
+            torque_model, measured, chosen, speeds, leaves_out_rest=is_auto(min_speed), threads=threads
+        )
 
 
 def predict_torques(
@@ -170,7 +177,7 @@ def predict_torques(
     ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples while the joint is slower.
     """
     model = _make_standard_model(robot)
-    return _predict_torques(model, log, settings, min_speed=min_speed, threads=threads)
+    return _predict_torques(model, log, settings, min_speed, leaves_out_rest=False, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,17 +200,27 @@ def _predict_torques(
     model: _TorqueModel,
     log: Log,
     settings: PreparationSettings,
-    *,
     min_speed: PerJoint | None,
+    *,
+    leaves_out_rest: bool,
     threads: int | None,
 ) -> Prediction:
     base, beta, known = model.base, model.beta, KnownTorque(model.base)
     preparation = choose_preparation(log, settings)
-    source = LogSource(preparation, make_drive_directions(base.robot))
+    (rest,) = make_rest_rules((preparation,), find_sticking_rates(base.robot, ())) if leaves_out_rest else (None,)
+    source = LogSource(preparation, make_drive_directions(base.robot), rest=rest)
     form = Differential(base, min_speed)
     errors = None if log.tau is None else compute_errors(form, (source,), beta, known=known, threads=threads)
     if errors is not None and not errors.counts.any():
-        raise InputError(f"{source.name}: no joint ever reaches its min_speed; lower min_speed")
+        raise InputError(
+            f"{source.name}: "
+            + (
+                "no joint ever moves; set min_speed to 0 to judge rest"
+                if rest
+                else "no joint ever reaches its min_speed; lower min_speed"
+            )
+        )
+    resting = () if errors is None or rest is None else find_resting_joints(log.joints, errors, "the log")
     parts = [
         (motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T) for motion in _iterate_motion(source)
     ]
@@ -215,7 +232,7 @@ def _predict_torques(
         t=np.concatenate([t for t, _, _ in parts]),
         measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
         predicted=np.concatenate([predicted for _, _, predicted in parts]),
-        findings=tuple(dict.fromkeys((*log.findings, *preparation.findings))),
+        findings=tuple(dict.fromkeys((*log.findings, *preparation.findings, *resting))),
     )
 
 

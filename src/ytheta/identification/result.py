@@ -66,7 +66,7 @@ class Origin:
     form: str
     estimator: str
     parameters: tuple[str, ...]  # the selected standard parameters
-    min_speed: tuple[float, ...] | None  # in rad/s or m/s; equations of slower joints were left out
+    min_speed: tuple[float, ...] | str | None  # rad/s or m/s; slower or, with "auto", resting joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
     prior: PriorCenter = PriorCenter.NONE

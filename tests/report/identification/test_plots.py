@@ -7,8 +7,9 @@ import json
 import numpy as np
 
 from tests.support.browser import Page
+from ytheta.identification.assessment.residuals import Trace
 from ytheta.identification.result import Identification
-from ytheta.report.identification.plots import continuous_time
+from ytheta.report.identification.plots import continuous_time, find_left_out_times, plot_torque
 
 
 def test_plots_hold_the_trace(identification: Identification, page: Page) -> None:
@@ -21,3 +22,14 @@ def test_plots_hold_the_trace(identification: Identification, page: Page) -> Non
 def test_time_continues_from_log_to_log() -> None:
     t = np.array([1e9, 1e9 + 1.0, np.nan, 1e9 + 5.0, np.nan, 0.0, 1.0])
     np.testing.assert_allclose(continuous_time(t), [0.0, 1.0, np.nan, 5.0, np.nan, 6.0, 7.0], rtol=0.0, atol=1e-9)
+
+
+def test_time_at_rest_is_shaded() -> None:
+    seconds = np.array([0.0, 1.0, 2.0, 3.0, np.nan, 4.0, 5.0])
+    left_out = np.array([True, True, False, True, False, False, True])
+    assert list(find_left_out_times(seconds, left_out)) == [(0.0, 1.0), (3.0, 3.0), (5.0, 5.0)]
+    lines = np.zeros((7, 2))
+    trace = Trace(seconds, lines, lines, lines, np.stack([left_out, ~left_out & np.isfinite(seconds)], axis=1))
+    assert [(shape.x0, shape.x1) for shape in plot_torque(trace, 1, "Nm").layout.shapes] == [(2.0, 2.0), (4.0, 4.0)]
+    moving = Trace(seconds, lines, lines, lines, np.zeros((7, 2), dtype=bool))
+    assert not plot_torque(moving, 0, "Nm").layout.shapes

@@ -124,7 +124,7 @@ def make_gravity_hypotheses(problem: EstimationProblem) -> Iterator[Hypothesis]:
     robot = problem.base.robot
     names = tuple(name for name in problem.base.selected if not name.endswith(LAWS))
     max_samples = min(MAX_SAMPLES, max(POSE_COUNT, MAX_ENTRIES // (len(robot.actuated) * len(names))))
-    q, qd, qdd, tau = sample_motion(problem, max_samples)
+    q, qd, qdd, tau, counts = sample_motion(problem, max_samples)
     described = np.array(robot.gravity_in_base)
     size = float(np.linalg.norm(described)) or -STANDARD_GRAVITY[2]
     mask = make_link_parameter_mask(names)
@@ -134,8 +134,6 @@ def make_gravity_hypotheses(problem: EstimationProblem) -> Iterator[Hypothesis]:
     poses = slice(None, None, max(1, len(q) // POSE_COUNT))
     inertia = compute_inertia_rows(kernels[0], q[poses], compute_static_regressor(kernels[0], q[poses]))
     theta = robot.theta[[robot.parameter_names.index(name) for name in names]]
-    min_speed = problem.form.min_speed if isinstance(problem.form, Differential) else None
-    counts = np.ones_like(qd) if min_speed is None else (abs(qd) >= min_speed).astype(float)
     axes = [sign * size * axis for axis in np.eye(3) for sign in (1.0, -1.0)]
     for gravity in (described, -described, *axes):
         weight = sum(part * g / size for part, g in zip(weights, gravity, strict=True))
@@ -184,13 +182,16 @@ def make_gravity_finding(described: Hypothesis, other: Hypothesis) -> Finding:
 
 def sample_motion(
     problem: EstimationProblem, max_samples: int
-) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint]:
-    """Return q, qd, qdd and tau of at most ``max_samples`` samples, evenly distributed over the logs."""
+) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint]:
+    """Return q, qd, qdd and tau of at most ``max_samples`` samples, evenly distributed over the logs, and the mask."""
     tasks = list(problem.tasks())
     parts = [problem.motion(task) for task in tasks[:: -(-len(tasks) // MAX_PIECES)]]
     step = max(1, -(-sum(len(part) for part in parts) // max_samples))
     q, qd, qdd = (np.concatenate([getattr(part, name)[::step] for part in parts]) for name in ("q", "qd", "qdd"))
-    return q, qd, qdd, np.concatenate([part.tau[::step] for part in parts if part.tau is not None])
+    masks = [problem.form.mask(part) if isinstance(problem.form, Differential) else None for part in parts]
+    used = [np.ones_like(part.q) if mask is None else mask.T for part, mask in zip(parts, masks, strict=True)]
+    tau = np.concatenate([part.tau[::step] for part in parts if part.tau is not None])
+    return q, qd, qdd, tau, np.concatenate([each[::step] for each in used])
 
 
 def compute_static_regressor(kernel: AnyKernel, q: SamplesByJoint) -> SamplesByJointByBase:

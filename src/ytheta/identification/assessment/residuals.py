@@ -19,21 +19,28 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint, freeze
+from ytheta.shapes import Bool, Float, JointsBySample, PerBase, PerJoint, freeze
 
 TRACE_LENGTH = 2000  # approximate number of samples of a trace
+
+# Independent samples of a joint from which its error is known within 25 %; a joint with fewer is not judged by itself.
+MIN_JUDGED_SAMPLES = 10
 
 SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Samples for plots, evenly selected from the motion; a row of NaN separates segments."""
+    """Samples for plots, evenly selected from the motion; a row of NaN separates segments.
+
+    ``left_out`` is True for samples that are left out of the errors of the joint, because it rests or is slow.
+    """
 
     t: Float[np.ndarray, "shown"]
     measured: Float[np.ndarray, "shown joints"]
     predicted: Float[np.ndarray, "shown joints"]
     raw: Float[np.ndarray, "shown joints"]
+    left_out: Bool[np.ndarray, "shown joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +59,7 @@ class TorqueErrors:
 
     samples: int
     seconds: float
-    counts: PerJoint  # number of samples at which the joint was not slower than min_speed
+    counts: PerJoint  # number of samples that are not left out because the joint rests or is slower than min_speed
     residual: PerJoint  # sum of the squared residuals r
     torque: PerJoint  # sum of the squared torques
     raw_residual: PerJoint  # this sum and the next: as above, but with the measured torque before the low-pass
@@ -91,6 +98,16 @@ class TorqueErrors:
     def raw_per_joint_percent(self) -> PerJoint:
         """Relative error of every joint, computed with the torque before the low-pass, in percent."""
         return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
+
+    @property
+    def used_share(self) -> PerJoint:
+        """Share of the samples of which the errors of the joint are computed; the others are left out."""
+        return self.counts / max(self.samples, 1)
+
+    @property
+    def judged(self) -> Bool[np.ndarray, "joints"]:
+        """Whether the errors of the joint say something about it, although samples are left out."""
+        return (self.counts == self.samples) | (self.counts >= MIN_JUDGED_SAMPLES * self.autocorrelation_time)
 
     @property
     def rms(self) -> PerJoint:
@@ -135,7 +152,7 @@ def compute_errors(
 ) -> TorqueErrors:
     """Compare the measured torques with Y beta plus the known torque.
 
-    Samples at which a joint is slower than ``form.min_speed`` are left out of its errors.
+    Samples at which a joint rests or is slower than ``form.min_speed`` are left out of its errors.
     """
     problem = EstimationProblem(form, sources, threads=threads)
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
@@ -177,7 +194,8 @@ def _summarize(
     tau = np.ascontiguousarray(motion.tau.T)
     raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
     pick = slice(-task.samples.first % trace_step, None, trace_step)
-    picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
+    left_out = np.zeros(tau.shape, dtype=bool) if mask is None else mask == 0.0
+    picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick], left_out.T[pick])
     residual, raw_residual = tau - predicted, raw - predicted
     counts = np.full(len(tau), float(len(motion)))
     if mask is not None:
@@ -217,7 +235,13 @@ class _ErrorAccumulator:
         (joints, samples), task = piece.residual.shape, piece.task
         segment = (task.source, task.samples.segment)
         if self.segment not in (None, segment):
-            self.trace.append((np.full(1, np.nan), *(np.full((1, joints), np.nan) for _ in range(3))))
+            self.trace.append(
+                (
+                    np.full(1, np.nan),
+                    *(np.full((1, joints), np.nan) for _ in range(3)),
+                    np.zeros((1, joints), dtype=bool),
+                )
+            )
         self.trace.append(piece.trace)
         for name, values in piece.sums.items():
             self.sums[name] += values
@@ -231,13 +255,13 @@ class _ErrorAccumulator:
         self.seconds += samples / self.problem.sources[task.source].rate
 
     def make_errors(self) -> TorqueErrors:
-        t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
+        t, measured, predicted, raw, left_out = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
         sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
         return TorqueErrors(
             samples=self.samples,
             seconds=self.seconds,
             autocovariance=self.autocovariance.autocovariance,
             motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
-            trace=Trace(t, measured, predicted, raw),
+            trace=Trace(t, measured, predicted, raw, left_out),
             **sums,
         )

@@ -70,7 +70,8 @@ def reach_verdict(
     error = judged.relative_percent
     counts = {kind: certainty.count(kind) for kind in Certainty}
     mostly_weak = counts[Certainty.WEAK] > len(certainty) - counts[Certainty.WEAK]
-    worst = max(range(len(joints)), key=lambda j: judged.per_joint_percent[j])
+    moving = [j for j in range(len(joints)) if judged.judged[j]] or range(len(joints))
+    worst = max(moving, key=lambda j: judged.per_joint_percent[j])
     worst_error = judged.per_joint_percent[worst]
     grade = _choose_grade(error, worst_error, mostly_weak=mostly_weak)
     motion = describe_motion(is_validation=validation is not None, repeated=repeated)

@@ -34,8 +34,8 @@ class Differential:
     """The form that uses accelerations.
 
     ``min_speed``: one speed per joint; equations of a joint are left out while the joint is slower, because stiction
-    dominates these equations. ``load``: computes the torque that drives transmit, on which load-dependent friction
-    depends; by default that of the robot's own parameters.
+    dominates these equations; those of joints that rest in the motion are left out too. ``load``: computes the torque
+    that drives transmit, on which load-dependent friction depends; by default that of the robot's own parameters.
     """
 
     base: ModelParameters
@@ -83,10 +83,16 @@ class Differential:
         return KernelEquations(self.kernel, inputs, motion.tau, self.mask(motion), replaced)
 
     def mask(self, motion: MotionSamples) -> JointsBySample | None:
-        """Return 1 for equations that are used and 0 for equations of slow joints; None if all equations are used."""
-        if self.min_speed is None:
+        """Return 1 for equations that are used and 0 for those of slow or resting joints; None if all are used."""
+        if self.min_speed is not None:
+            used = abs(motion.qd) >= self.min_speed
+            if motion.resting is not None:
+                used &= ~motion.resting
+        elif motion.resting is not None and motion.resting.any():
+            used = ~motion.resting
+        else:
             return None
-        return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
+        return np.ascontiguousarray(used.T, dtype=float)
 
     def compute_regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
         """Yield for each block its first sample and the non-zeros of Y.

@@ -19,6 +19,7 @@ import numpy as np
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.rest import compute_highest_speeds
 from ytheta.native.products.block_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
@@ -26,7 +27,6 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, NonzerosBySample, PerJoint
 
 SMOOTH_SPEED_RATIO = 1e-3
-SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise
 
 COULOMB, OFFSET = f".{FRICTION_PARAMETERS['coulomb']}", f".{FRICTION_PARAMETERS['offset']}"
 
@@ -74,7 +74,7 @@ def find_smooth_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
     """
     if robot.loops:
         return {}
-    highest = np.max([_compute_highest_speeds(log) for log in logs], axis=0)
+    highest = np.max([compute_highest_speeds(log) for log in logs], axis=0)
     floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
     return _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
 
@@ -83,22 +83,12 @@ def find_highest_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
     """Return the highest speed of every drive in these logs, averaged over 50 ms; empty if the robot has loops."""
     if robot.loops:
         return {}
-    return _compute_drive_speeds(robot, np.max([_compute_highest_speeds(log) for log in logs], axis=0))
+    return _compute_drive_speeds(robot, np.max([compute_highest_speeds(log) for log in logs], axis=0))
 
 
 def _compute_drive_speeds(robot: Robot, speeds: PerJoint) -> dict[str, float]:
     """Return the speeds of all drives if every coordinate has its given speed in the worst direction."""
     return dict(zip(robot.moving, (abs(compute_velocity_ratios(robot)) @ speeds).tolist(), strict=True))
-
-
-def _compute_highest_speeds(log: Log) -> PerJoint:
-    step = max(1, round(SPEED_INTERVAL * log.rate))
-    highest = [np.zeros(len(log.joints))]
-    for first, last in log.segments:
-        t, q = log.t[first:last:step], log.q[first:last:step]
-        if len(t) > 1:
-            highest.append((abs(np.diff(q, axis=0)) / np.diff(t)[:, None]).max(axis=0))
-    return np.max(highest, axis=0)
 
 
 def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:

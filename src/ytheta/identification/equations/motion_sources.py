@@ -26,6 +26,7 @@ from ytheta.logs.preparing.prepared_log import (
     make_empty_motion,
     prepare_span,
 )
+from ytheta.logs.preparing.rest import RestRule
 from ytheta.shapes import Bool
 
 CACHED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, but enough pieces for all threads
@@ -53,12 +54,13 @@ class LogSource:
 
     ``directions``: how the low-passed signs of the drive velocities are computed; None if they are not needed.
     ``held``: True for joints that do not move; the velocities and accelerations of these joints are only noise and are
-    set to zero.
+    set to zero. ``rest``: the rule by which drives rest; None if this is not needed.
     """
 
     preparation: Preparation
     directions: DriveDirections | None = None
     held: Bool[np.ndarray, "joints"] | None = None
+    rest: RestRule | None = None
 
     @property
     def name(self) -> str:
@@ -86,9 +88,10 @@ class LogSource:
         rows = preparation.log.segments[segment]
         length = preparation.grid.count_samples(preparation.log, rows)
         begin, end = trimmed + first * step, min(trimmed + last * step, length - trimmed)
-        margin = preparation.differentiator.memory if self.directions is None else preparation.direction_margin
+        is_plain = self.directions is None and self.rest is None
+        margin = preparation.differentiator.memory if is_plain else preparation.direction_margin
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
-        motion = prepare_span(preparation, rows, span, self._moving_directions)
+        motion = prepare_span(preparation, rows, span, self._moving_directions, self.rest)
         if self.held is None or not self.held.any():
             return motion
         moves = ~self.held

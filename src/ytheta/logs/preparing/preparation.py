@@ -69,8 +69,12 @@ class Preparation:
     @cached_property
     def direction_differentiator(self) -> Differentiator:
         """Differentiator for the velocities whose signs are the drive directions; see ``drive_directions``."""
-        cutoff = min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
-        return make_differentiator(self.settings.derivative, cutoff, self.grid.rate)
+        return make_differentiator(self.settings.derivative, self.direction_cutoff, self.grid.rate)
+
+    @property
+    def direction_cutoff(self) -> float:
+        """Cut-off in Hz of the velocities whose signs are the drive directions."""
+        return min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
 
     @property
     def direction_margin(self) -> int:

@@ -22,9 +22,10 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
+from ytheta.logs.preparing.rest import RestRule
 from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.temporary_arrays import allocate_like, allocate_temporary
-from ytheta.shapes import ChannelsBySample, Float, Int, PerSample, SamplesByJoint
+from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 
 OneByGrid = Float[np.ndarray, "1 grid"]
 
@@ -34,7 +35,8 @@ class MotionSamples:
     """Low-passed motion and torques at equal time steps.
 
     ``raw_tau`` is the torque before the low-pass. ``rows`` are the numbers of the recorded rows nearest to the samples.
-    ``direction`` contains the low-passed drive directions; None if they were not requested.
+    ``direction`` contains the low-passed drive directions; None if they were not requested. ``resting`` is True at the
+    samples at which a drive that acts on the joint rests (see ``rest``); None if this was not requested.
     """
 
     t: PerSample
@@ -45,6 +47,7 @@ class MotionSamples:
     raw_tau: SamplesByJoint | None
     rows: Int[np.ndarray, "samples"]
     direction: Float[np.ndarray, "samples drives"] | None = None
+    resting: Bool[np.ndarray, "samples joints"] | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -61,6 +64,7 @@ class MotionSamples:
             None if self.raw_tau is None else self.raw_tau[chosen],
             self.rows[chosen],
             None if self.direction is None else self.direction[chosen],
+            None if self.resting is None else self.resting[chosen],
         )
 
 
@@ -77,12 +81,16 @@ class PreparedLog:
 
 
 def prepare_span(
-    preparation: Preparation, segment: tuple[int, int], span: Span, directions: DriveDirections | None = None
+    preparation: Preparation,
+    segment: tuple[int, int],
+    span: Span,
+    directions: DriveDirections | None = None,
+    rest: RestRule | None = None,
 ) -> MotionSamples:
     """Prepare one piece of a log.
 
-    If ``directions`` are given, the span needs the larger ``direction_margin`` of the preparation, because drive
-    directions are computed from low-passed velocities and then low-passed again.
+    If ``directions`` or a rule of ``rest`` are given, the span needs the larger ``direction_margin`` of the
+    preparation, because drive directions are computed from low-passed velocities and then low-passed again.
     """
     log, differentiator = preparation.log, preparation.differentiator
     inner = span.limit_margins(differentiator.memory)
@@ -102,19 +110,22 @@ def prepare_span(
             smooth = differentiator.smooth(sample(log.qd, joint))
             for order, target in enumerate((qd, qdd)):
                 target[joint] = differentiator.differentiate(smooth, order, kept)[0]
-    direction = None
-    if directions is not None:
+    direction = resting = None
+    if directions is not None or rest is not None:
         velocities = _compute_velocity_for_directions(preparation, lambda signal, joint: sample(signal, joint, span))
         # The arrays of all joints have memory of their own: in that of a thread, they would leave holes behind.
         all_velocities = allocate_temporary(joints * (span.stop - span.start)).reshape(joints, -1)
         for joint, velocity in enumerate(velocities):
             all_velocities[joint] = velocity
-        signs = directions.evaluate(all_velocities)
-        del all_velocities
         kept_directions = slice(span.core.start, span.core.stop, preparation.decimate)
-        direction = np.empty((count, len(signs)))
+        if rest is not None:
+            resting = np.ascontiguousarray(rest.evaluate(all_velocities)[:, kept_directions].T)
+        signs = () if directions is None else directions.evaluate(all_velocities)
+        del all_velocities
+        direction = None if directions is None else np.empty((count, len(signs)))
         for drive, sign in enumerate(signs):
             smooth = differentiator.smooth(sign[np.newaxis])
+            assert direction is not None
             direction[:, drive] = differentiator.differentiate(smooth, 0, kept_directions)[0]
     tau = raw_tau = None
     if log.tau is not None:
@@ -133,6 +144,7 @@ def prepare_span(
         raw_tau=raw_tau,
         rows=preparation.grid.find_nearest_rows(log, segment, span.core_start, span.core_stop)[decimated].copy(),
         direction=direction,
+        resting=resting,
     )
 
 

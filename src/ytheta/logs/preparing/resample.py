@@ -146,7 +146,7 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
     return Grid(median, by_rows=False), (finding,)
 
 
-def _choose_windows(log: Log) -> Iterator[tuple[int, int]]:
+def choose_windows(log: Log) -> Iterator[tuple[int, int]]:
     """Yield a few windows (start, stop) of rows, distributed across the log, so that long logs are not slow."""
     for first, end in log.segments[:: max(1, len(log.segments) // MAX_WINDOWS)]:
         windows = max(1, MAX_WINDOWS // len(log.segments))
@@ -171,7 +171,7 @@ def _compute_max_deviation(log: Log, segment: tuple[int, int], step: float) -> f
 def _compute_roughness(log: Log, grid: Grid) -> float:
     """Return the RMS third difference of the positions on a grid, as the median of all joints."""
     squares = []
-    for window in _choose_windows(log):
+    for window in choose_windows(log):
         (samples,) = grid.sample(log, window, 0, grid.count_samples(log, window), (log.q,))
         if samples.shape[1] > 3:
             squares.append(np.mean(np.diff(samples, n=3, axis=1) ** 2, axis=1))

@@ -13,7 +13,7 @@ from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
 from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
-from ytheta.shapes import Float
+from ytheta.shapes import Bool, Float
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -30,6 +30,7 @@ STYLES = {
 }
 ROW_HEIGHT, MAX_HEIGHT = 13, 900  # of the correlation matrix, in pixels
 MAX_LABELS = 70  # names of rows and columns; more names would not be legible
+LEFT_OUT_COLOUR = "rgba(128, 136, 148, 0.16)"  # of the time that is left out because the joint rests or is slow
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
@@ -49,7 +50,10 @@ def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figur
 
 
 def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
-    """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them."""
+    """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them.
+
+    Areas behind the lines mark the time that is left out of the errors.
+    """
     seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
     lines = (
@@ -80,8 +84,31 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
         "yaxis2": {"title": {"text": "residual"}, "domain": [0.0, 0.3], "nticks": 4},
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": TRANSPARENT},
         "hovermode": "x unified",
+        "shapes": [
+            {
+                "type": "rect",
+                "layer": "below",
+                "yref": "paper",
+                "x0": start,
+                "x1": stop,
+                "y0": 0.0,
+                "y1": 1.0,
+                "line": {"width": 0},
+                "fillcolor": LEFT_OUT_COLOUR,
+            }
+            for start, stop in find_left_out_times(seconds, trace.left_out[:, joint])
+        ],
     }
     return make_figure(traces, layout)
+
+
+def find_left_out_times(
+    seconds: Float[np.ndarray, "shown"], left_out: Bool[np.ndarray, "shown"]
+) -> Iterator[tuple[float, float]]:
+    """Yield start and end of the time that is left out; a gap between segments ends it."""
+    changes = np.flatnonzero(np.diff(left_out, prepend=False, append=False))
+    for start, stop in zip(changes[::2], changes[1::2], strict=True):
+        yield float(seconds[start]), float(seconds[stop - 1])
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:

@@ -79,6 +79,7 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
         (errors.torque_rms, format_number),
         (errors.raw_per_joint_percent, format_percent),
         (errors.rms, format_number),
+        (100.0 * errors.used_share, format_percent),
         (errors.of_variation_percent, format_percent),
         (compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
     )

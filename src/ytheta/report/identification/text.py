@@ -111,9 +111,13 @@ def print_joint_errors(
         Column("of variation %", percents(errors.of_variation_percent), short_heading="var. %", drop_priority=6),
         Column("error RMS", with_units(errors.rms), short_heading="error", drop_priority=3),
     ]
+    if (errors.used_share < 1.0).any():
+        columns.append(Column("used %", percents(100.0 * errors.used_share), drop_priority=4))
     if correlated:
         columns.append(Column("correlated", safe_texts([*correlated, ""]), short_heading="corr.", drop_priority=4))
     print_table(console, fit_table(columns, console.width, has_total_row=True))
+    if (errors.used_share < 1.0).any():
+        print_note(console, "used % of the samples: the errors leave out those at which a joint rests or is slow")
 
 
 def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:

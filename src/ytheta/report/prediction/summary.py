@@ -18,6 +18,7 @@ ERROR_KEYS = (
     "of_variation_percent",
     "rms",
     "torque_rms",
+    "used_share",
 )
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ytheta.identification.predict import Prediction
 
 RAW = "Error against the torque before the low-pass"
+USED = (
+    "Share of the samples of which these errors are computed; the others are left out, since the joint rests or is slow"
+)
 VARIATION = "Residual relative to the torque without its mean: so that a large constant torque does not hide errors"
 
 
@@ -35,7 +38,14 @@ def list_joint_headings(prediction: Prediction) -> list[tuple[str, str]]:
     """Return heading and explanation of the columns of ``list_joint_rows``."""
     if prediction.errors is None:
         return [("predicted RMS", ""), ("lowest", ""), ("highest", "")]
-    return [("error", ""), ("torque RMS", ""), ("raw", RAW), ("residual RMS", ""), ("of variation", VARIATION)]
+    return [
+        ("error", ""),
+        ("torque RMS", ""),
+        ("raw", RAW),
+        ("residual RMS", ""),
+        ("used", USED),
+        ("of variation", VARIATION),
+    ]
 
 
 def list_joint_rows(prediction: Prediction) -> Iterator[dict[str, Any]]:
@@ -54,6 +64,7 @@ def list_joint_rows(prediction: Prediction) -> Iterator[dict[str, Any]]:
             (errors.torque_rms, format_number),
             (errors.raw_per_joint_percent, format_percent),
             (errors.rms, format_number),
+            (100.0 * errors.used_share, format_percent),
             (errors.of_variation_percent, format_percent),
         ]
     for j, name in enumerate(prediction.robot.actuated):

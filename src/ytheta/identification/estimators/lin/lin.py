@@ -101,8 +101,9 @@ def _triangularize(
     def work(task: Task) -> np.ndarray:
         motion = problem.motion(task)
         equations = compute_joint_equations(arm, i, w, motion, drive)
-        if form.min_speed is not None:
-            equations = equations[abs(motion.qd[:, place]) >= form.min_speed[place]]
+        mask = form.mask(motion)
+        if mask is not None:
+            equations = equations[mask[place] > 0.0]
         return np.asarray(np.linalg.qr(equations, mode="r"))
 
     def merge(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,0 +1,147 @@
+"""Rest: the samples at which a drive does not move, by a rule that follows from the log.
+
+While a drive rests, its friction torque may be anything up to its Coulomb friction (stiction), so that the torque of
+the joints on which it acts says little about the parameters. The rule has three steps:
+
+Slow        A drive is slow if its velocity, low-passed as for drive directions, cannot be told from zero: it is at most
+            ``MAX_NOISE_RATIO`` standard deviations of its noise, or at most ``MAX_SPEED_RATIO`` of the highest speed,
+            below which the smooth sign of Coulomb friction has no direction either.
+Rest        A drive rests while it is slow for at least ``MIN_REST_PERIODS`` periods of the cut-off, which is as long as
+            the low-pass remembers. A reversal passes through the slow speeds in a shorter time and is not a rest.
+Surrounding The low-pass mixes the friction torques of rest and motion, and the velocity that decides is low-passed
+            too. Therefore ``MARGIN_PERIODS`` periods before and after a rest count as rest: half the main lobes of both
+            impulse responses, 1/2 period of the low-pass and 1/4 of that of the directions, whose cut-off is doubled.
+
+The noise of a recorded signal is computed from its differences of even orders: the median of those that are not zero,
+since a quantized signal does not change at rest, relative to the standard deviation that white noise would give them.
+Motion adds to differences, to those of high orders least; the smallest value of all orders is used.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.logs.log import Log
+from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.resample import choose_windows
+from ytheta.shapes import Bool, ChannelsBySample, Float, PerJoint
+
+MAX_NOISE_RATIO = 4.0  # speed / standard deviation of its noise; noise alone exceeds it once in 16 000 samples
+MAX_SPEED_RATIO = 1e-3  # speed / highest speed of the joint
+MIN_REST_PERIODS = 1.0  # duration of a rest in periods of the cut-off
+MARGIN_PERIODS = 0.75  # time before and after a rest, in periods of the cut-off
+DIFFERENCE_ORDERS = (2, 4, 6)
+MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normally distributed noise
+SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise
+
+
+@dataclass(frozen=True, eq=False)
+class RestRule:
+    """When the drives of one log rest.
+
+    Attributes
+    ----------
+    rates        velocities of the drives per unit velocity of each joint; only of drives that can stick
+    moves        False for joints whose velocity is only noise in all logs
+    speeds       highest slow speed of every drive
+    min_samples  shortest rest, in samples of the grid
+    margin       number of samples before and after a rest that count as rest
+    """
+
+    rates: Float[np.ndarray, "drives joints"]
+    moves: Bool[np.ndarray, "joints"]
+    speeds: Float[np.ndarray, "drives"]
+    min_samples: int
+    margin: int
+
+    def evaluate(self, qd: ChannelsBySample) -> Bool[np.ndarray, "joints samples"]:
+        """Return True at the samples at which a drive that acts on the joint rests."""
+        resting = np.zeros(qd.shape, dtype=bool)
+        for rate, speed in zip(self.rates, self.speeds, strict=True):
+            slow = abs((rate * self.moves) @ qd) <= speed
+            resting[rate != 0.0] |= find_rests(slow, self.min_samples, self.margin)
+        return resting
+
+
+def make_rest_rule(
+    preparation: Preparation,
+    rates: Float[np.ndarray, "drives joints"],
+    held: Bool[np.ndarray, "joints"] | None = None,
+) -> RestRule:
+    """Return the rule for one log. ``rates``: those of the drives that can stick; ``held``: joints that never move.
+
+    The rule leaves drives that never move aside: all of their equations are alike, and stiction counts as their noise.
+    """
+    highest = compute_highest_speeds(preparation.log)
+    floor = MAX_SPEED_RATIO * highest.max(initial=0.0)  # for joints that do not move at all
+    noise = compute_velocity_noise(preparation)
+    speeds = np.maximum(MAX_NOISE_RATIO * noise, MAX_SPEED_RATIO * np.maximum(highest, floor))
+    moves = np.ones(len(speeds), dtype=bool) if held is None else ~held
+    rates = rates[(rates * moves).any(axis=1)]
+    period = preparation.grid.rate / float(preparation.settings.cutoff)
+    return RestRule(
+        rates,
+        moves,
+        abs(rates) @ (speeds * moves),
+        max(1, math.ceil(MIN_REST_PERIODS * period)),
+        math.ceil(MARGIN_PERIODS * period),
+    )
+
+
+def find_rests(slow: Bool[np.ndarray, "samples"], min_samples: int, margin: int) -> Bool[np.ndarray, "samples"]:
+    """Return True at runs of at least ``min_samples`` slow samples, and at ``margin`` samples around them."""
+    changes = np.flatnonzero(np.diff(slow, prepend=False, append=False))
+    starts, stops = changes[::2], changes[1::2]
+    is_rest = stops - starts >= min_samples
+    count = len(slow)
+    balance = np.zeros(count + 1, dtype=int)  # number of rests that begin minus number of rests that end
+    np.add.at(balance, np.maximum(starts[is_rest] - margin, 0), 1)
+    np.add.at(balance, np.minimum(stops[is_rest] + margin, count), -1)
+    return np.asarray(np.cumsum(balance[:count]) > 0)
+
+
+def compute_velocity_noise(preparation: Preparation) -> PerJoint:
+    """Return the standard deviation of the noise of every joint's velocity, low-passed as for drive directions."""
+    rate = preparation.grid.rate
+    cutoff = preparation.direction_cutoff
+    # White noise after an ideal low-pass, and after its derivative: integrals of 1 and of (2 pi f)^2 up to the cut-off.
+    recorded_gain = math.sqrt(min(1.0, 2.0 * cutoff / rate))
+    derivative_gain = 2.0 * math.pi * math.sqrt(2.0 * cutoff**3 / (3.0 * rate))
+    log = preparation.log
+    position = derivative_gain * _compute_noise(preparation, log.q)
+    if log.qd is None:
+        return position
+    recorded = recorded_gain * _compute_noise(preparation, log.qd)
+    return np.where(preparation.uses_recorded_velocity, recorded, position)
+
+
+def _compute_noise(preparation: Preparation, signal: Float[np.ndarray, "samples joints"]) -> PerJoint:
+    """Return the standard deviation of the noise of every column."""
+    log, grid = preparation.log, preparation.grid
+    windows = [
+        grid.sample(log, window, 0, grid.count_samples(log, window), (signal,))[0] for window in choose_windows(log)
+    ]
+    noise = np.full(signal.shape[1], math.inf)
+    for order in DIFFERENCE_ORDERS:
+        differences = [abs(np.diff(values, n=order, axis=1)) for values in windows if values.shape[1] > order]
+        if not differences:
+            continue
+        gain = MEDIAN_RATIO * math.sqrt(math.comb(2 * order, order))
+        for joint, row in enumerate(np.concatenate(differences, axis=1)):
+            changes = row[row > 0.0]
+            noise[joint] = min(noise[joint], float(np.median(changes)) / gain if len(changes) else 0.0)
+    return np.where(np.isfinite(noise), noise, 0.0)
+
+
+def compute_highest_speeds(log: Log) -> PerJoint:
+    """Return the highest speed of every joint, averaged over 50 ms."""
+    step = max(1, round(SPEED_INTERVAL * log.rate))
+    highest = [np.zeros(len(log.joints))]
+    for first, last in log.segments:
+        t, q = log.t[first:last:step], log.q[first:last:step]
+        if len(t) > 1:
+            highest.append((abs(np.diff(q, axis=0)) / np.diff(t)[:, None]).max(axis=0))
+    return np.max(highest, axis=0)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import zipfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, assert_file_refused, assert_same_log
+from ytheta.errors import InputError
 from ytheta.logs.reading.read import read_log
 
 
@@ -28,3 +32,58 @@ def test_archives_are_read_and_damaged_ones_refused(tmp_path: Path) -> None:
     assert_file_refused(path, "NumPy archive")
     path.write_bytes(np.random.default_rng(0).bytes(2000))
     assert "pickle" not in assert_file_refused(path, "NumPy archive: it is not an .npz file", "numpy.savez")
+
+
+def write_archive(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def make_header(shape: str, kind: str = "<f8") -> bytes:
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+def test_sizes_are_checked_before_arrays_are_read(tmp_path: Path) -> None:
+    """Headers that promise more than the archive contains, and arrays that only compression makes small."""
+    path = tmp_path / "log.npz"
+    for shape in ("(1000000000000,)", "(150, 1000000000)", "(10**9,)", "(-5,)", "()" * 3000):
+        assert_file_refused(write_archive(path, {"t.npy": make_header(shape) + bytes(1200)}), "log.npz")
+    bomb = make_header("(50000000,)") + bytes(400_000_000)
+    assert_file_refused(write_archive(path, {"t.npy": bomb, "q.npy": bomb}), "0.4 GB but only", "no record of a motion")
+
+
+def test_arrays_that_are_not_needed_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, allow_pickle=True, **ARM_COLUMNS, notes=np.array([{}] * 150, dtype=object))
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+    np.savez(path, allow_pickle=False, **ARM_COLUMNS, image=np.zeros((150, 1000)))
+    content = bytearray(path.read_bytes())
+    place = content.index(b"image.npy") + 500_000
+    content[place] ^= 0xFF  # the checksum of this array is wrong now
+    path.write_bytes(content)
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+
+
+def test_members_that_are_not_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    assert_file_refused(write_archive(path, {"readme.txt": b"hello"}), "contains no arrays")
+    assert_file_refused(write_archive(path, {"t.npy": b""}), "NumPy archive")
+    assert_file_refused(write_archive(path, {"t.npy": b"\x93NUMPY\x09\x00" + bytes(100)}), "NumPy archive")
+    assert_file_refused(write_archive(path, {"t.npy": make_header("(__import__('os'),)") + bytes(8)}), "NumPy archive")
+
+
+@pytest.mark.parametrize("damage", range(60))
+def test_damaged_archives_are_refused_or_read(damage: int, tmp_path: Path) -> None:
+    """Whatever is changed: either our error, or a log; never another error."""
+    path = tmp_path / "log.npz"
+    np.savez_compressed(path, allow_pickle=False, **ARM_COLUMNS)
+    rng = np.random.default_rng(damage)
+    content = bytearray(path.read_bytes())
+    for place in rng.integers(0, len(content), 1 + damage % 5):
+        content[place] = rng.integers(0, 256)
+    path.write_bytes(content[: len(content) if damage % 3 else rng.integers(1, len(content))])
+    with contextlib.suppress(InputError):
+        read_log(path, ARM)

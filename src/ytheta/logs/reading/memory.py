@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
@@ -44,7 +44,14 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
             others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
         else:
             others[str(name)] = f"an array with {array.ndim} dimensions"
-    lengths = {len(column): name for name, column in reversed(columns.items())}
+    return make_table(columns, {name: len(column) for name, column in columns.items()}, others, source)
+
+
+def make_table(
+    columns: Mapping[str, Column], rows: Mapping[str, int], others: Mapping[str, str], source: str
+) -> ColumnTable:
+    """Return the table of columns with these numbers of rows, which must be equal."""
+    lengths = {rows[name]: name for name in reversed(list(columns))}
     if len(lengths) > 1:
         shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
         raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")

@@ -1,47 +1,153 @@
 """Reading NumPy archives with one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints).
 
-The columns of a two-dimensional array ``q`` are called q1, q2, … Pickled objects are refused, since unpickling can
-run code from the file.
+The columns of a two-dimensional array ``q`` are called q1, q2, … First only the headers of the arrays are read, and
+the sizes that they declare are compared with those of the archive. An array is read when one of its columns is needed.
+Pickled objects are refused, since unpickling can run code from the file.
 """
 
 from __future__ import annotations
 
+import math
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.memory import read_arrays
+from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import ColumnTable
+from ytheta.shapes import PerSample, Shaped
+
+SUFFIX = ".npy"
+NUMBERS = "fiub"  # NumPy's kinds of numbers
+# Recorded numbers have noise, which cannot be compressed much: a small file that becomes large is no log.
+MAX_CHECKED_RATIO = 100  # size of an array divided by its size in the file, if the array is large
+MAX_UNCHECKED_SIZE = 2**28  # bytes; smaller arrays may have any ratio
+MAX_ARRAYS = 10_000
 
 
 def read_npz(path: Path) -> ColumnTable:
     """Return the table of an ``.npz`` file."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: _read_array(path, archive, name) for name in archive.files}
-    except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        # NumPy treats a file of unknown format as a pickle, and its error message suggests unpickling the file.
-        reason = "it is not an .npz file" if "pickle" in str(error) else str(error).splitlines()[0]
-        raise InputError(
-            f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
-        ) from None
-    return read_arrays(arrays, str(path))
+    with _explain_errors(path), zipfile.ZipFile(path) as archive:
+        members = [member for member in archive.infolist() if member.filename.endswith(SUFFIX)]
+        if len(members) > MAX_ARRAYS:
+            raise InputError(f"{path} has {len(members)} arrays; a log has at most {MAX_ARRAYS}, so check the file")
+        arrays = [_read_header(path, archive, member) for member in members]
+    columns: dict[str, NpzColumn] = {}
+    others: dict[str, str] = {}
+    for array in arrays:
+        if array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
+            others[array.name] = array.describe()
+        elif len(array.shape) == 1:
+            columns[array.name] = NpzColumn(array)
+        else:
+            columns |= {f"{array.name}{k + 1}": NpzColumn(array, k) for k in range(array.shape[1])}
+    return make_table(columns, {name: column.array.shape[0] for name, column in columns.items()}, others, str(path))
 
 
-def _read_array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
-    try:
-        array = archive[name]
-    except ValueError as error:
-        if "pickle" not in str(error):
-            raise
+@dataclass(frozen=True, eq=False)
+class NpzArray:
+    """An array of an archive, which is read when it is first needed."""
+
+    path: Path
+    member: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    @property
+    def name(self) -> str:
+        return self.member.removesuffix(SUFFIX)
+
+    def describe(self) -> str:
+        """Say what the array is, if it is no column of numbers."""
+        if self.dtype.hasobject:
+            return "an array of Python objects, which are not read because unpickling can run code"
+        if not self.shape:
+            return "a single value"
+        return f"an array of {self.dtype} with {len(self.shape)} dimension{'s' if len(self.shape) > 1 else ''}"
+
+    @cached_property
+    def values(self) -> Shaped[np.ndarray, "..."]:
+        """The array as floating-point numbers."""
+        with (
+            _explain_errors(self.path),
+            zipfile.ZipFile(self.path) as archive,
+            archive.open(self.member) as file,
+        ):
+            array = np.lib.format.read_array(file, allow_pickle=False)
+        return array.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class NpzColumn:
+    """One column of an array; ``number`` is None if the array has only one."""
+
+    array: NpzArray
+    number: int | None = None
+
+    def __getitem__(self, rows: slice, /) -> PerSample:
+        values = self.array.values
+        return np.asarray(values[rows] if self.number is None else values[rows, self.number])
+
+
+def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NpzArray:
+    """Return an array without its values; raise InputError if its size is not that of the archive's member."""
+    with archive.open(member) as file:
+        shape, dtype = _read_shape(file)
+        start = file.tell()
+    array = NpzArray(path, member.filename, shape, dtype)
+    size = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and start + size != member.file_size:
         raise InputError(
-            f"{path}: the array {name!r} contains Python objects, which are not read because unpickling can run code; "
-            "store it as plain numbers"
-        ) from None
-    if array.dtype.kind not in "fiub":
-        if array.ndim == 0 or array.dtype.kind in "US":
-            return np.empty(())  # a comment, not a measurement
-        raise InputError(f"{path}: the array {name!r} contains {array.dtype}, not numbers; store floating-point arrays")
-    return array.astype(np.float64, copy=False)
+            f"{path}: the array {array.name!r} of shape {shape} should have {size:,} bytes, but the archive contains "
+            f"{member.file_size - start:,}; write the file again"
+        )
+    if size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, member.compress_size):
+        raise InputError(
+            f"{path}: the array {array.name!r} has {size / 1e9:.3g} GB but only {member.compress_size / 1e6:.3g} MB in "
+            "the file, so it is no record of a motion; check the file"
+        )
+    return array
+
+
+def _read_shape(file: Any) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
+    version = np.lib.format.read_magic(file)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    return shape, dtype
+
+
+@contextmanager
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn the errors that damaged archives cause into one InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except zipfile.BadZipFile as error:
+        reason = "it is not an .npz file" if "not a zip file" in str(error) else str(error).splitlines()[0]
+        raise _make_error(path, reason) from None
+    except (
+        OSError,  # among others if the file ends too early
+        EOFError,
+        MemoryError,
+        NotImplementedError,  # a compression that this Python does not have
+        RuntimeError,  # an encrypted member
+        SyntaxError,  # a header that is not a Python literal
+        TypeError,
+        ValueError,
+        zlib.error,
+    ) as error:
+        raise _make_error(path, (str(error).splitlines() or [type(error).__name__])[0]) from None
+
+
+def _make_error(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.errors import InputError
+from ytheta.logs.reading.parquet_sizes import MAX_CHECKED_RATIO, MAX_UNCHECKED_SIZE, DeclaredSizes
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
@@ -21,6 +24,7 @@ class ParquetColumn:
     path: Path
     name: str
     kind: pl.DataType
+    sizes: DeclaredSizes
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         import polars as pl
@@ -30,23 +34,26 @@ class ParquetColumn:
                 f"{self.path}: the column {self.name!r} contains {self.kind}, not numbers; store plain floating-point "
                 "columns"
             )
-        try:
+        self.sizes.check_column(self.name)
+        with _explain_errors(self.path):
             lazy = _scan(self.path).select(pl.col(self.name).cast(pl.Float64))
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _make_unreadable_error(self.path, error) from None
 
 
 def read_parquet(path: Path) -> ColumnTable:
     """Return the table of a Parquet file; only the file's footer is read here."""
     import polars as pl
 
-    try:
+    with _explain_errors(path):
         schema = _scan(path).collect_schema()
         rows = int(_scan(path).select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise _make_unreadable_error(path, error) from None
-    return ColumnTable.of({name: ParquetColumn(path, name, kind) for name, kind in schema.items()}, rows)
+    if 8 * rows > MAX_UNCHECKED_SIZE and 8 * rows > MAX_CHECKED_RATIO * path.stat().st_size:
+        raise InputError(
+            f"{path} declares {rows:,} rows in {path.stat().st_size:,} bytes, so it is no record of a motion; check "
+            "the file"
+        )
+    sizes = DeclaredSizes(path)
+    return ColumnTable.of({name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}, rows)
 
 
 def _scan(path: Path) -> pl.LazyFrame:
@@ -56,8 +63,15 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def _make_unreadable_error(path: Path, error: Exception) -> InputError:
-    reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-    return InputError(
-        f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"
-    )
+@contextmanager
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn the errors that damaged files cause into one InputError."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, MemoryError) as error:
+        reason = (str(error).strip().splitlines() or ["no reason given"])[0]
+        raise InputError(
+            f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"
+        ) from None

@@ -1,0 +1,212 @@
+"""Sizes that a Parquet file declares, compared with the file before Polars believes them.
+
+Polars allocates what a page declares: a damaged number of 10¹⁸ values ends the process, without an exception that could
+be caught. Here the footer and the header of every page of a column are read, and refused if the numbers in them do not
+fit together. Values are not read.
+
+Reference     Apache Parquet format 2.11, parquet.thrift; Apache Thrift compact protocol
+Notation      a structure is a dict from the number of a field to its value; numbers below are those of parquet.thrift
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ytheta.errors import InputError
+
+MAGIC = b"PAR1"
+FOOTER_TAIL = 8  # bytes: length of the footer, and the magic
+MAX_DEPTH = 16  # of structures in structures
+MAX_ENTRIES = 10_000_000  # of lists in the footer
+MAX_PAGE_SIZE = 2**31 - 1  # bytes; the format stores it in 32 bits
+# A page of constants is small. Without bounds a small file could need any memory, so large pages must not be too small.
+MAX_CHECKED_RATIO = 1000  # size of a page divided by its size in the file, if the page is large
+MAX_UNCHECKED_SIZE = 2**28  # bytes
+
+# Numbers of fields
+FILE_GROUPS = 4
+GROUP_COLUMNS, GROUP_ROWS = 1, 3
+CHUNK_METADATA = 3
+COLUMN_PATH, COLUMN_VALUES, COLUMN_SIZE, COLUMN_PAGES, COLUMN_DICTIONARY = 3, 5, 7, 9, 11
+PAGE_SIZE, PAGE_SIZE_IN_FILE, PAGE_DATA, PAGE_DICTIONARY, PAGE_DATA_2 = 2, 3, 5, 7, 8
+PAGE_VALUES = 1  # of each kind of page
+
+# Types of the compact protocol
+STOP, TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, MAP, STRUCTURE = 0, 1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 11, 12
+
+Structure = dict[int, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class DeclaredSizes:
+    """The sizes that a file declares; columns are checked when they are needed, and once each."""
+
+    path: Path
+    _checked: set[str] = field(default_factory=set)
+
+    def check_column(self, name: str) -> None:
+        """Raise InputError if the pages of a column contradict the file."""
+        if name in self._checked:
+            return
+        with self._open() as content:
+            for group in self._groups:
+                _check_group(content, group, name)
+        self._checked.add(name)
+
+    @cached_property
+    def _groups(self) -> list[Structure]:
+        with self._open() as content:
+            footer = _read_footer(content)
+            return list(footer[FILE_GROUPS])
+
+    @contextmanager
+    def _open(self) -> Iterator[mmap.mmap]:
+        try:
+            with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                yield content
+        except (IndexError, KeyError, TypeError, AttributeError, _DamagedError) as error:
+            reason = str(error) if isinstance(error, _DamagedError) else "its structure is incomplete"
+            raise InputError(
+                f"{self.path} is damaged: {reason}; write it again, or check that it was copied completely"
+            ) from None
+
+
+class _DamagedError(Exception):
+    """A number that does not fit to the others; the message is the reason."""
+
+
+def _read_footer(content: mmap.mmap) -> Structure:
+    end = len(content) - FOOTER_TAIL
+    if end < len(MAGIC) or content[-len(MAGIC) :] != MAGIC:
+        raise _DamagedError("it does not end as a Parquet file")
+    start = end - int.from_bytes(content[end : end + 4], "little")
+    if start < len(MAGIC):
+        raise _DamagedError("its footer is longer than the file")
+    return _Decoder(content, start, end).read_structure()
+
+
+def _check_group(content: mmap.mmap, group: Structure, name: str) -> None:
+    """Check the pages of one column in one group of rows."""
+    for chunk in group[GROUP_COLUMNS]:
+        column = chunk[CHUNK_METADATA]
+        if column[COLUMN_PATH] != [name.encode()]:
+            continue
+        values, size = column[COLUMN_VALUES], column[COLUMN_SIZE]
+        first = min(column[COLUMN_PAGES], column.get(COLUMN_DICTIONARY) or column[COLUMN_PAGES])
+        if values != group[GROUP_ROWS] or not values >= 0:
+            raise _DamagedError(f"the column {name!r} has {values} values for {group[GROUP_ROWS]} rows")
+        if not 0 < first <= first + size <= len(content):
+            raise _DamagedError(f"the column {name!r} is not within the file")
+        count = sum(_check_page(name, page, values) for page in _iterate_pages(content, first, first + size))
+        if count != values:
+            raise _DamagedError(f"the pages of the column {name!r} have {count} values instead of {values}")
+
+
+def _iterate_pages(content: mmap.mmap, first: int, end: int) -> Iterator[Structure]:
+    while first < end:
+        decoder = _Decoder(content, first, end)
+        page = decoder.read_structure()
+        first = decoder.place + page[PAGE_SIZE_IN_FILE]
+        if page[PAGE_SIZE_IN_FILE] < 0 or first > end:
+            raise _DamagedError("a page is not within its column")
+        yield page
+
+
+def _check_page(name: str, page: Structure, max_values: int) -> int:
+    """Check one page, and return the number of its values that are rows of the column."""
+    size, size_in_file = page[PAGE_SIZE], page[PAGE_SIZE_IN_FILE]
+    if not 0 <= size <= MAX_PAGE_SIZE or (
+        size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, size_in_file)
+    ):
+        raise _DamagedError(f"a page of the column {name!r} has {size_in_file} bytes, but declares {size}")
+    header = next((page[kind] for kind in (PAGE_DATA, PAGE_DATA_2, PAGE_DICTIONARY) if kind in page), None)
+    count = 0 if header is None else header[PAGE_VALUES]
+    if not 0 <= count <= max_values:
+        raise _DamagedError(f"a page of the column {name!r} declares {count} values, but there are {max_values}")
+    return count if PAGE_DICTIONARY not in page else 0
+
+
+@dataclass
+class _Decoder:
+    """Reads structures of the compact protocol between ``place`` and ``end``."""
+
+    content: mmap.mmap
+    place: int
+    end: int
+    depth: int = 0
+
+    def read_structure(self) -> Structure:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _DamagedError("its structures are nested too deeply")
+        fields: Structure = {}
+        number = 0
+        while (head := self._read_byte()) != STOP:
+            number = number + (head >> 4) if head >> 4 else self._read_signed()
+            fields[number] = self._read_value(head & 15)
+        self.depth -= 1
+        return fields
+
+    def _read_value(self, kind: int, *, in_list: bool = False) -> Any:
+        if kind in (TRUE, FALSE):
+            return self._read_byte() == TRUE if in_list else kind == TRUE
+        if kind == BYTE:
+            return self._read_byte()
+        if kind in INTEGERS:
+            return self._read_signed()
+        if kind == DOUBLE:
+            return self._read_bytes(8)
+        if kind == BINARY:
+            return self._read_bytes(self._read_unsigned())
+        if kind == STRUCTURE:
+            return self.read_structure()
+        if kind in LISTS:
+            head = self._read_byte()
+            count = head >> 4 if head >> 4 != 15 else self._read_unsigned()
+            return [self._read_value(head & 15, in_list=True) for _ in range(self._check_count(count))]
+        if kind == MAP:
+            count = self._check_count(self._read_unsigned())
+            kinds = self._read_byte() if count else 0
+            return [
+                (self._read_value(kinds >> 4, in_list=True), self._read_value(kinds & 15, in_list=True))
+                for _ in range(count)
+            ]
+        raise _DamagedError("it contains a value of an unknown type")
+
+    def _check_count(self, count: int) -> int:
+        if count > min(MAX_ENTRIES, self.end - self.place):  # every entry has at least one byte
+            raise _DamagedError("a list is longer than the file")
+        return count
+
+    def _read_byte(self) -> int:
+        if self.place >= self.end:
+            raise _DamagedError("it ends within a structure")
+        self.place += 1
+        return self.content[self.place - 1]
+
+    def _read_bytes(self, count: int) -> bytes:
+        if count > self.end - self.place:
+            raise _DamagedError("a text is longer than the file")
+        self.place += count
+        return self.content[self.place - count : self.place]
+
+    def _read_unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._read_byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+            if shift > 63:
+                raise _DamagedError("it contains a number that is too large")
+
+    def _read_signed(self) -> int:
+        value = self._read_unsigned()
+        return (value >> 1) ^ -(value & 1)

@@ -29,6 +29,7 @@ from ytheta.identification.assessment.excitation import (
     classify_base_parameters,
     classify_standard_parameters,
 )
+from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.decomposition import NormalDecomposition
@@ -187,6 +188,15 @@ class Identification(Reported):
         """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
         unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
         return freeze(np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0))))
+
+    @cached_property
+    def uncertainty(self) -> ParameterUncertainty:
+        """Covariance of beta, and the directions that the data do not identify."""
+        return ParameterUncertainty(self.covariance, self.estimate.unidentified)
+
+    def compute_prediction_std(self, errors: TorqueErrors) -> PerJoint:
+        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors."""
+        return errors.regressor.compute_rms_std(self.uncertainty)
 
     @property
     def relative_std_percent(self) -> PerBase:

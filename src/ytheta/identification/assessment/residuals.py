@@ -1,8 +1,8 @@
 """Torque errors of a model for given motion, and the autocovariance of the residuals.
 
 The relative error is 100 |tau - tau_hat| / |tau| with the norms over all joints and samples, where measured and
-predicted torques are low-passed in the same way. The error relative to the raw torque is computed as well. Only sums
-and a decimated trace for plots are stored, so one pass over the motion is enough.
+predicted torques are low-passed in the same way. The error relative to the raw torque is computed as well. Only sums,
+a decimated trace for plots and the regressor at its samples are stored, so one pass over the motion is enough.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import map_in_order
+from ytheta.identification.assessment.prediction_std import RegressorSamples, compute_reversal_std
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
@@ -61,6 +62,7 @@ class TorqueErrors:
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over all t, for lags k
     motion_range: MotionRange
     trace: Trace
+    regressor: RegressorSamples  # at the samples of the trace
 
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
@@ -140,14 +142,29 @@ def compute_errors(
     problem = EstimationProblem(form, sources, threads=threads)
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
 
-    def work(task: Task) -> tuple[MotionSamples, JointsBySample]:
+    def work(task: Task) -> tuple[MotionSamples, JointsBySample, RegressorSamples]:
         motion = problem.motion(task)
-        return motion, predict_torque(form, motion, beta, known=known)
+        regressor = _sample_regressor(form, motion, beta, accumulator.find_shown_samples(task))
+        return motion, predict_torque(form, motion, beta, known=known), regressor
 
     predictions = map_in_order(work, problem.tasks(), threads=threads)
-    for task, (motion, predicted) in zip(problem.tasks(), predictions, strict=True):
-        accumulator.add(task, motion, predicted, form.mask(motion))
+    for task, (motion, predicted, regressor) in zip(problem.tasks(), predictions, strict=True):
+        accumulator.add(task, motion, predicted, form.mask(motion), regressor)
     return accumulator.make_errors()
+
+
+def _sample_regressor(form: Differential, motion: MotionSamples, beta: PerBase, pick: slice) -> RegressorSamples:
+    """Return the regressor at the picked samples of a motion."""
+    mask = form.mask(motion)
+    reversal_std = compute_reversal_std(form, motion, beta)[:, pick].copy()
+    direction = None if motion.direction is None else motion.direction[pick]
+    q, qd, qdd = (np.ascontiguousarray(values[pick]) for values in (motion.q, motion.qd, motion.qdd))
+    picked = MotionSamples(motion.t[pick], q, qd, qdd, None, None, motion.rows[pick], direction)
+    values = np.empty((form.layout.groups.row_count, len(picked)))
+    for first, block in form.compute_regressor_blocks(picked):
+        values[:, first : first + block.shape[1]] = block
+    used = np.ones_like(reversal_std) if mask is None else mask[:, pick].copy()
+    return RegressorSamples(form.layout, values, reversal_std, used)
 
 
 def predict_torque(
@@ -172,11 +189,22 @@ class _ErrorAccumulator:
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
 
-    def add(self, task: Task, motion: MotionSamples, predicted: JointsBySample, mask: JointsBySample | None) -> None:
+    def find_shown_samples(self, task: Task) -> slice:
+        """Return which samples of a task are shown in the trace."""
+        return slice(-task.samples.first % self.step, None, self.step)
+
+    def add(
+        self,
+        task: Task,
+        motion: MotionSamples,
+        predicted: JointsBySample,
+        mask: JointsBySample | None,
+        regressor: RegressorSamples,
+    ) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
         raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
-        self._add_to_trace(task, motion, predicted, raw)
+        self._add_to_trace(task, motion, predicted, raw, regressor)
         residual, raw_residual = tau - predicted, raw - predicted
         counts = np.full(len(tau), float(len(motion)))
         if mask is not None:
@@ -196,17 +224,30 @@ class _ErrorAccumulator:
         self.samples += len(motion)
         self.seconds += len(motion) / self.problem.sources[task.source].rate
 
-    def _add_to_trace(self, task: Task, motion: MotionSamples, predicted: JointsBySample, raw: JointsBySample) -> None:
-        """Add every ``step``-th sample to the trace, and a row of NaN between segments."""
-        if self.segment not in (None, (task.source, task.samples.segment)):
-            self.trace.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))
-        pick = slice(-task.samples.first % self.step, None, self.step)
+    def _add_to_trace(
+        self,
+        task: Task,
+        motion: MotionSamples,
+        predicted: JointsBySample,
+        raw: JointsBySample,
+        regressor: RegressorSamples,
+    ) -> None:
+        """Add every ``step``-th sample and its regressor to the trace, and a row of NaN between segments."""
+        pick = self.find_shown_samples(task)
         assert motion.tau is not None
         picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
-        self.trace.append(tuple(array.copy() for array in picked))  # a view would keep all samples in memory
+        copies = tuple(array.copy() for array in picked)  # a view would keep all samples in memory
+        piece = (*copies, regressor.values.T, regressor.reversal_std.T, regressor.mask.T)
+        if self.segment not in (None, (task.source, task.samples.segment)):
+            self.trace.append(tuple(np.full((1, *array.shape[1:]), np.nan) for array in piece))
+        self.trace.append(piece)
 
     def make_errors(self) -> TorqueErrors:
-        t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
+        pieces = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
+        t, measured, predicted, raw, values, reversal_std, mask = pieces
+        regressor = RegressorSamples(
+            self.problem.layout, np.ascontiguousarray(values.T), reversal_std.T, np.nan_to_num(mask.T)
+        )
         sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
         return TorqueErrors(
             samples=self.samples,
@@ -214,5 +255,6 @@ class _ErrorAccumulator:
             autocovariance=self.autocovariance.autocovariance,
             motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
             trace=Trace(t, measured, predicted, raw),
+            regressor=regressor,
             **sums,
         )

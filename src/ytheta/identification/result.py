@@ -29,6 +29,7 @@ from ytheta.identification.assessment.excitation import (
     classify_base_parameters,
     classify_standard_parameters,
 )
+from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
 from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
@@ -109,6 +110,7 @@ class Identification(Reported):
     beta, std         values of the base parameters and their standard deviations, in the order of ``names``
     covariance        their covariance; ``correlation`` is their correlation matrix
     verdict           the grade of the model and its reason
+    quality           errors and uncertainties of the predicted torques, by which the model is graded
     seen, missing     the certainty of every base parameter, and the motion that would determine the others
     robot             the robot with the identified standard parameters ``theta``. If the geometry is unknown, there are
                       no standard parameters: its friction is the identified one, and its links have no inertia
@@ -197,6 +199,25 @@ class Identification(Reported):
     def compute_prediction_std(self, errors: TorqueErrors) -> PerJoint:
         """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors."""
         return errors.regressor.compute_rms_std(self.uncertainty)
+
+    @cached_property
+    def quality(self) -> PredictionQuality:
+        """Errors and uncertainties of the prediction on the validation logs, or on those of the fit without them."""
+        errors = self.fit if self.validation is None else self.validation
+        return measure_quality(errors, self.compute_prediction_std(errors), prismatic=self._prismatic)
+
+    @cached_property
+    def other_motion_quality(self) -> PredictionQuality | None:
+        """The uncertainty for other motion of the same size as that of the fit; None for robots with loops."""
+        other = self.fit.other_motion
+        if other is None:
+            return None
+        scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
+        return PredictionQuality.without_errors(other.regressor.compute_rms_std(self.uncertainty), scale)
+
+    @property
+    def _prismatic(self) -> list[bool]:
+        return [name in self.base.robot.prismatic_joints for name in self.base.robot.actuated]
 
     @property
     def relative_std_percent(self) -> PerBase:
@@ -307,6 +328,8 @@ class Identification(Reported):
             certainty=self.seen,
             names=self.names,
             missing=self.missing,
+            quality=self.quality,
+            other_motion=self.other_motion_quality,
             noun=self.base.noun,
         )
 

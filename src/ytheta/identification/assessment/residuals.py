@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import map_in_order
+from ytheta.identification.assessment.other_motion import OtherMotion, shift_joints
 from ytheta.identification.assessment.prediction_std import RegressorSamples, compute_reversal_std
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
@@ -63,6 +64,7 @@ class TorqueErrors:
     motion_range: MotionRange
     trace: Trace
     regressor: RegressorSamples  # at the samples of the trace
+    other_motion: OtherMotion | None = None  # None if joints cannot be shifted in time, as in robots with loops
 
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
@@ -93,6 +95,11 @@ class TorqueErrors:
     def raw_per_joint_percent(self) -> PerJoint:
         """Relative error of every joint, computed with the torque before the low-pass, in percent."""
         return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
+
+    @property
+    def variation(self) -> PerJoint:
+        """Standard deviation of the torque over time, in Nm or N."""
+        return np.sqrt(np.maximum(self.torque / np.maximum(self.counts, 1.0) - self.mean**2, 0.0))
 
     @property
     def rms(self) -> PerJoint:
@@ -150,7 +157,17 @@ def compute_errors(
     predictions = map_in_order(work, problem.tasks(), threads=threads)
     for task, (motion, predicted, regressor) in zip(problem.tasks(), predictions, strict=True):
         accumulator.add(task, motion, predicted, form.mask(motion), regressor)
-    return accumulator.make_errors()
+    other_motion = None if form.base.robot.loops else _predict_other_motion(form, accumulator, beta, known)
+    return accumulator.make_errors(other_motion)
+
+
+def _predict_other_motion(
+    form: Differential, accumulator: _ErrorAccumulator, beta: PerBase, known: KnownTorque | None
+) -> OtherMotion:
+    motion = shift_joints(*(np.concatenate(parts) for parts in zip(*accumulator.shown_motion, strict=True)))
+    torque = predict_torque(form, motion, beta, known=known)
+    regressor = _sample_regressor(form, motion, beta, slice(None))
+    return OtherMotion(regressor, torque.std(axis=1), np.sqrt(np.mean(torque**2, axis=1)))
 
 
 def _sample_regressor(form: Differential, motion: MotionSamples, beta: PerBase, pick: slice) -> RegressorSamples:
@@ -188,6 +205,7 @@ class _ErrorAccumulator:
         self.speed, self.acceleration = np.zeros(joints), np.zeros(joints)
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
+        self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd at the samples of the trace
 
     def find_shown_samples(self, task: Task) -> slice:
         """Return which samples of a task are shown in the trace."""
@@ -241,8 +259,9 @@ class _ErrorAccumulator:
         if self.segment not in (None, (task.source, task.samples.segment)):
             self.trace.append(tuple(np.full((1, *array.shape[1:]), np.nan) for array in piece))
         self.trace.append(piece)
+        self.shown_motion.append(tuple(values[pick].copy() for values in (motion.q, motion.qd, motion.qdd)))
 
-    def make_errors(self) -> TorqueErrors:
+    def make_errors(self, other_motion: OtherMotion | None) -> TorqueErrors:
         pieces = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
         t, measured, predicted, raw, values, reversal_std, mask = pieces
         regressor = RegressorSamples(
@@ -256,5 +275,6 @@ class _ErrorAccumulator:
             motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
             trace=Trace(t, measured, predicted, raw),
             regressor=regressor,
+            other_motion=other_motion,
             **sums,
         )

@@ -42,6 +42,19 @@ def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
     }
 
 
+def summarize_prediction_errors(fit: Identification, errors: TorqueErrors) -> dict[str, Any]:
+    """Return torque errors and the standard deviations of the predicted torques as plain data."""
+    return summarize_errors(errors) | {"prediction_std": fit.compute_prediction_std(errors).tolist()}
+
+
+def summarize_causes(fit: Identification) -> list[dict[str, Any]]:
+    """Return for each joint the effect that explains most of its residual."""
+    return [
+        {"joint": each.joint, "cause": each.cause.value, "share": each.share, "text": each.text}
+        for each in fit.residual_causes
+    ]
+
+
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     """Return the kinds of friction among these parameters, and whether there are rotor inertias, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
@@ -138,6 +151,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
+            "noise": fit.noise.tolist(),
             **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
         }
     )
@@ -163,8 +177,8 @@ def format_table(fit: Identification) -> Iterator[str]:
             yield f"    {_format_inline_table(row)},"
         yield "]"
     tables = {
-        "fit": summarize_errors(fit.fit),
-        "validation": None if fit.validation is None else summarize_errors(fit.validation),
+        "fit": summarize_prediction_errors(fit, fit.fit),
+        "validation": None if fit.validation is None else summarize_prediction_errors(fit, fit.validation),
         "choice": summarize_choice(fit.choice) if fit.choice.considered else None,
         "prior": summarize_prior(fit),
         "consistency": summarize_consistency(fit),

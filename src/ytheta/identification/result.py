@@ -31,6 +31,7 @@ from ytheta.identification.assessment.excitation import (
 )
 from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
 from ytheta.identification.assessment.prediction_std import ParameterUncertainty
+from ytheta.identification.assessment.residual_causes import ResidualCause
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.decomposition import NormalDecomposition
@@ -129,6 +130,7 @@ class Identification(Reported):
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
     consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
+    residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -146,6 +148,7 @@ class Identification(Reported):
     choice: ModelChoice = NO_CHOICE
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
+    residual_causes: tuple[ResidualCause, ...] = ()
 
     @property
     def beta(self) -> PerBase:
@@ -330,6 +333,7 @@ class Identification(Reported):
             missing=self.missing,
             quality=self.quality,
             other_motion=self.other_motion_quality,
+            causes={each.joint: each.text for each in self.residual_causes},
             noun=self.base.noun,
         )
 

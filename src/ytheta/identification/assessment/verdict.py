@@ -22,7 +22,6 @@ MAX_USABLE_ERROR = 20.0  # twice that; a larger error exceeds that of a rough de
 # Errors of a single joint, likewise: 25 % leave 6 % of the torque's variance unexplained, 50 % leave a quarter of it.
 MAX_GOOD_JOINT_ERROR, MAX_USABLE_JOINT_ERROR = 25.0, 50.0
 # Ratios of errors.
-MIN_OUTLIER_RATIO = 2.5  # error of a joint / error of all joints; above it, the sentence names the joint
 MIN_SURPRISE_RATIO = 2.5  # validation error / error that fit and uncertainty let expect; above it, the logs differ
 MIN_EXPLAINED_SHARE = 0.5  # of the squared error, by uncertain parameters; above it, the motion of the fit is too poor
 MAX_SCALE_RATIO = 1.5  # error relative to the scales / to the torque; above it, the sentence contains both
@@ -90,7 +89,7 @@ def reach_verdict(
     sentence = f"{grade.value.capitalize()}: the torque error is {_format_percent(judged.relative_percent)} on {motion}"
     if quality.total_error > max(MAX_GOOD_ERROR, MAX_SCALE_RATIO * judged.relative_percent):
         sentence += f", {_format_percent(quality.total_error)} of the torque's variation"
-    sentence += _name_joints(joints, quality, causes or {})
+    sentence += _name_joints(joints, expected, causes or {})
     remedy = f"; {missing[0].text}" if missing else ""
     if expected.total_uncertainty**2 > MIN_EXPLAINED_SHARE * expected.total_error**2 and grade is not Grade.GOOD:
         where = "there" if is_new else "on other motion"
@@ -122,9 +121,11 @@ def choose_grade(quality: PredictionQuality) -> Grade:
 
 
 def list_bad_joints(quality: PredictionQuality) -> list[int]:
-    """Return the joints that spoil a prediction, the worst first."""
-    limit = max(MAX_GOOD_ERROR, MIN_OUTLIER_RATIO * quality.total_error)
-    bad = [j for j, error in enumerate(quality.error) if error > min(limit, MAX_GOOD_JOINT_ERROR)]
+    """Return the joints that spoil a prediction, the worst first: none if it is good."""
+    if choose_grade(quality) is Grade.GOOD:
+        return []
+    limit = min(MAX_GOOD_JOINT_ERROR, max(MAX_GOOD_ERROR, quality.total_error))
+    bad = [j for j, error in enumerate(quality.error) if error > limit]
     return sorted(bad, key=lambda j: -quality.error[j])
 
 
@@ -146,7 +147,8 @@ def _name_joints(joints: Sequence[str], quality: PredictionQuality, causes: Mapp
     bad = list_bad_joints(quality)[:MAX_JOINTS] if len(joints) > 1 else []
     texts = []
     for j in bad:
-        cause = causes.get(joints[j], "")
+        is_uncertain = quality.uncertainty[j] ** 2 > MIN_EXPLAINED_SHARE * quality.error[j] ** 2
+        cause = "its parameters are uncertain" if is_uncertain else causes.get(joints[j], "")
         texts.append(f"{joints[j]}: {_format_percent(quality.error[j])}{f', {cause}' if cause else ''}")
     return f" ({'; '.join(texts)})" if texts else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
+QUANTILE = 1.96  # of a 95 % interval, in standard deviations
+BAND_COLOUR = "rgba(217, 72, 15, 0.2)"  # that of the predicted torque
 # Colour and width in pixels; wide lines lie behind narrow ones.
 STYLES = {
     "raw": {"color": BACKGROUND_COLOUR, "width": 1.0},
@@ -43,13 +45,23 @@ def make_identification_figures(identification: Identification) -> dict[str, go.
 def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot of each joint's torque on the validation logs, or on the logs of the fit if there are none."""
     errors = identification.fit if identification.validation is None else identification.validation
-    robot = identification.base.robot
+    robot, std = identification.base.robot, errors.regressor.compute_std(identification.uncertainty)
+    noise = identification.noise
     for j, name in enumerate(robot.actuated):
-        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name))
+        bands = (QUANTILE * std[j], QUANTILE * np.hypot(std[j], noise[j]))
+        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name), bands)
 
 
-def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
-    """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them."""
+def plot_torque(
+    trace: Trace,
+    joint: int,
+    unit: str,
+    half_widths: tuple[Float[np.ndarray, "shown"], Float[np.ndarray, "shown"]] | None = None,
+) -> go.Figure:
+    """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them.
+
+    ``half_widths``: of the intervals of the predicted torque, and of the residual; None draws no bands.
+    """
     seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
     lines = (
@@ -72,6 +84,14 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
         }
         for name, values, axis in lines
     ]
+    if half_widths is not None:
+        centers = ((predicted, "y"), (np.zeros(len(predicted)), "y2"))
+        bands = [
+            _make_band(seconds, center, width, axis)
+            for (center, axis), width in zip(centers, half_widths, strict=True)
+            if np.isfinite(width[np.isfinite(predicted)]).all()
+        ]
+        traces = [trace for band in bands for trace in band] + traces
     layout = {
         "height": TORQUE_HEIGHT,
         "margin": MARGIN,
@@ -82,6 +102,19 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
         "hovermode": "x unified",
     }
     return make_figure(traces, layout)
+
+
+def _make_band(
+    seconds: Float[np.ndarray, "shown"],
+    center: Float[np.ndarray, "shown"],
+    half_width: Float[np.ndarray, "shown"],
+    axis: str,
+) -> list[dict[str, Any]]:
+    """Return the lower and the upper edge of a shaded band, without lines, legend and labels."""
+    edge = {"type": "scatter", "x": seconds, "yaxis": axis, "mode": "lines", "line": {"width": 0.0}}
+    edge |= {"showlegend": False, "hoverinfo": "skip"}
+    lower, upper = ((center + sign * half_width).astype(np.float32) for sign in (-1.0, 1.0))
+    return [edge | {"y": lower}, edge | {"y": upper, "fill": "tonexty", "fillcolor": BAND_COLOUR}]
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:

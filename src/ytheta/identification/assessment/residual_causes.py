@@ -113,7 +113,7 @@ def explain_residual(joint: str, data: JointResiduals) -> ResidualCause:
     rests = abs(data.qd) <= MAX_REST_SPEED_RATIO * abs(data.qd).max()
     at_rest = float(data.residual[rests] @ data.residual[rests]) / total
     if at_rest > max(MIN_EXPLAINED_SHARE, rests.mean()):
-        text = f"it rests {100.0 * rests.mean():.0f} % of the time, where stiction hides its torque"
+        text = f"it rests {100.0 * rests.mean():.0f} % of the time"
         return ResidualCause(joint, Cause.REST, at_rest, text)
     residual = _remove_model(data.residual[:, None], data.regressor)[:, 0]
     left = float(residual @ residual)

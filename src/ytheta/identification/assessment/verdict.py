@@ -138,8 +138,9 @@ def describe_motion(*, is_validation: bool, repeated: bool) -> str:
 
 def _is_surprising(fit: TorqueErrors, validation: TorqueErrors, quality: PredictionQuality) -> bool:
     """Return whether the validation error is larger than error and uncertainty of the fit explain."""
-    expected = np.hypot(fit.relative_percent, quality.total_uncertainty)
-    return bool(validation.relative_percent > MIN_SURPRISE_RATIO * expected)
+    relative = validation.relative_percent
+    uncertainty = quality.total_uncertainty * relative / quality.total_error if quality.total_error > 0.0 else 0.0
+    return bool(relative > MIN_SURPRISE_RATIO * np.hypot(fit.relative_percent, uncertainty))
 
 
 def _name_joints(joints: Sequence[str], quality: PredictionQuality, causes: Mapping[str, str]) -> str:

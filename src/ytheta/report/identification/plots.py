@@ -87,11 +87,11 @@ def plot_torque(
     if half_widths is not None:
         centers = ((predicted, "y"), (np.zeros(len(predicted)), "y2"))
         bands = [
-            _make_band(seconds, center, width, axis)
+            make_band(seconds, center, width, axis)
             for (center, axis), width in zip(centers, half_widths, strict=True)
             if np.isfinite(width[np.isfinite(predicted)]).all()
         ]
-        traces = [trace for band in bands for trace in band] + traces
+        traces = bands + traces
     layout = {
         "height": TORQUE_HEIGHT,
         "margin": MARGIN,
@@ -104,17 +104,32 @@ def plot_torque(
     return make_figure(traces, layout)
 
 
-def _make_band(
+def make_band(
     seconds: Float[np.ndarray, "shown"],
     center: Float[np.ndarray, "shown"],
     half_width: Float[np.ndarray, "shown"],
     axis: str,
-) -> list[dict[str, Any]]:
-    """Return the lower and the upper edge of a shaded band, without lines, legend and labels."""
-    edge = {"type": "scatter", "x": seconds, "yaxis": axis, "mode": "lines", "line": {"width": 0.0}}
-    edge |= {"showlegend": False, "hoverinfo": "skip"}
-    lower, upper = ((center + sign * half_width).astype(np.float32) for sign in (-1.0, 1.0))
-    return [edge | {"y": lower}, edge | {"y": upper, "fill": "tonexty", "fillcolor": BAND_COLOUR}]
+) -> dict[str, Any]:
+    """Return a shaded band: for every segment a polygon along the upper edge and back along the lower one."""
+    finite = np.isfinite(seconds) & np.isfinite(half_width)
+    breaks = np.flatnonzero(np.diff(finite.astype(int), prepend=0, append=0))
+    x, y = [], []
+    for start, stop in breaks.reshape(-1, 2):
+        part = slice(int(start), int(stop))
+        x += [seconds[part], seconds[part][::-1], [np.nan]]
+        y += [(center + half_width)[part], (center - half_width)[part][::-1], [np.nan]]
+    return {
+        "type": "scatter",
+        "name": "95 % interval",
+        "x": np.concatenate(x).astype(np.float32),
+        "y": np.concatenate(y).astype(np.float32),
+        "yaxis": axis,
+        "mode": "none",
+        "fill": "toself",
+        "fillcolor": BAND_COLOUR,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:

@@ -66,7 +66,7 @@ def test_friction_has_no_true_value_beside_another_law() -> None:
 
 
 def test_one_family() -> None:
-    outcomes = list(calibration.measure_family(Family("small", rich=False, robots=("ur10",)), 1))
+    outcomes = list(calibration.measure_family(Family("small", rich=False, robots=("ur10",)), [0]))
     assert [each.variant for each in outcomes] == [DEFAULT, NO_PRIOR, KNOWN_ROTORS]
     assert all(each.validation > 0.0 and each.model > 0.0 for each in outcomes)
     assert calibration.make_row("small", outcomes)[:2] == ["small", "1"]

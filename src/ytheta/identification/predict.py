@@ -96,7 +96,7 @@ class Prediction(Reported):
         return None if self.std is None else np.sqrt(np.mean(self.std**2, axis=0))
 
     def save(self, path: str | Path) -> Path:
-        """Write t, and of every joint measured and predicted torques and ``std``, to a ``.csv`` or ``.parquet`` file."""
+        """Write t, measured and predicted torques and ``std`` of every joint to a ``.csv`` or ``.parquet`` file."""
         import polars as pl
 
         path = check_writable(path, *SUFFIXES)
@@ -276,7 +276,9 @@ def _read_model(
             return _make_model_without_geometry(read_model(model))
         robot = load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles)
         is_unchanged = bool(table) and (snap, fix_base) == (SNAP, False) and not (lengths or angles)
-        return _make_standard_model(robot, table, _find_identified_parameters(read_model(model)) if is_unchanged else None)
+        return _make_standard_model(
+            robot, table, _find_identified_parameters(read_model(model)) if is_unchanged else None
+        )
     if (snap, fix_base) != (SNAP, False) or lengths or angles:
         raise InputError("snap, fix_base, lengths and angles apply to files, but the model is not a file; use load")
     if isinstance(model, Robot):
@@ -314,9 +316,7 @@ def _find_identified_parameters(model: Model) -> _IdentifiedParameters:
     infinite = np.array([not np.isfinite(row["std"]) for row in model.table["parameters"]], dtype=bool)
     noise = model.table.get("noise")  # files of older versions have none
     uncertainty = ParameterUncertainty(model.covariance, np.eye(len(base))[:, infinite])
-    return _IdentifiedParameters(
-        base, model.beta, uncertainty, None if noise is None else np.array(noise, dtype=float)
-    )
+    return _IdentifiedParameters(base, model.beta, uncertainty, None if noise is None else np.array(noise, dtype=float))
 
 
 def _iterate_motion(source: LogSource) -> Iterator[MotionSamples]:

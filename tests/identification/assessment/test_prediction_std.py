@@ -73,8 +73,6 @@ def test_predictions_have_standard_deviations() -> None:
     assert prediction.std is not None
     assert prediction.rms_std is not None
     assert prediction.noise is not None
-    np.testing.assert_allclose(
-        prediction.rms_std, identification.compute_prediction_std(identification.fit), rtol=0.02
-    )
+    np.testing.assert_allclose(prediction.rms_std, identification.compute_prediction_std(identification.fit), rtol=0.02)
     np.testing.assert_array_equal(prediction.noise, identification.noise)
     assert predict(identification.robot, log).std is None

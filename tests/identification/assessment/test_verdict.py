@@ -37,7 +37,9 @@ def make_errors(*percents: float) -> TorqueErrors:
     return replace(errors, residual=residual, torque=torque, counts=np.ones(count), mean=np.zeros(count))
 
 
-def make_quality(*percents: float, uncertainty: float = 0.0, scale: tuple[float, ...] | None = None) -> PredictionQuality:
+def make_quality(
+    *percents: float, uncertainty: float = 0.0, scale: tuple[float, ...] | None = None
+) -> PredictionQuality:
     count = len(percents)
     return PredictionQuality(
         np.array(percents), np.full(count, uncertainty), np.ones(count) if scale is None else np.array(scale)
@@ -158,7 +160,9 @@ def test_the_sentence_says_if_the_torque_hardly_varies() -> None:
     loaded = replace(errors, torque=errors.torque + 4.0, mean=np.full(2, 2.0))
     verdict = judge(errors, loaded)
     assert verdict.grade is Grade.USABLE
-    assert "the torque error is 5.8 % on motion not used for the fit, 13 % of the torque's variation" in verdict.sentence
+    assert (
+        "the torque error is 5.8 % on motion not used for the fit, 13 % of the torque's variation" in verdict.sentence
+    )
 
 
 def test_parameters_that_are_not_seen_come_first_and_are_named() -> None:

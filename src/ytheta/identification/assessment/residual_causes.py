@@ -9,12 +9,14 @@ Every candidate effect has regressor columns of the joint's own motion and predi
                          predicted torque
               position   piecewise linear functions of the position
 
-The model has absorbed a part of every effect that it lacks. Therefore the part that the joint's own row of Y can express
-is removed from residual and columns (Frisch, Waugh, Lovell), and shares are those of the rest of the residual.
+The model has absorbed a part of every effect that it lacks. Therefore the part that the joint's own row of Y can
+express is removed from residual and columns (Frisch, Waugh, Lovell); shares are those of the rest of the residual.
+
 The coefficients are fitted to two quarters of the time, and the share of the squared residual that they explain is
 computed from the other two: an effect that is not there explains nothing on motion to which it was not fitted. Shorter
-blocks would not do, because residuals and slow motion hardly change from one block to the next. A joint that rests is a
-case of its own: stiction hides its torque, whatever the columns.
+blocks would not do, because residuals and slow motion hardly change from one block to the next.
+
+A joint that rests is a case of its own: stiction hides its torque, whatever the columns.
 """
 
 from __future__ import annotations
@@ -192,10 +194,21 @@ def _collect_residuals(
             regressors += [values.T.copy() for _, values in form.compute_regressor_blocks(motion)]
     if not parts:
         return []
-    *columns, used = (np.concatenate(part) for part in zip(*parts, strict=True))
+    q, qd, qdd, predicted, rate, curvature, residual, used = (np.concatenate(part) for part in zip(*parts, strict=True))
     Y = np.concatenate(regressors)
-    rows = [used[:, j] > 0.0 for j in range(used.shape[1])]
-    return [
-        JointResiduals(*(values[kept, j] for values in columns), regressor=Y[kept][:, part])
-        for j, (kept, part) in enumerate(zip(rows, form.layout.slices, strict=True))
-    ]
+    joints = []
+    for j, part in enumerate(form.layout.slices):
+        at = np.flatnonzero(used[:, j] > 0.0)
+        joints.append(
+            JointResiduals(
+                q=q[at, j],
+                qd=qd[at, j],
+                qdd=qdd[at, j],
+                predicted=predicted[at, j],
+                predicted_rate=rate[at, j],
+                predicted_curvature=curvature[at, j],
+                residual=residual[at, j],
+                regressor=Y[at][:, part],
+            )
+        )
+    return joints

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TORQUE_HEIGHT = 300
 QUANTILE = 1.96  # of a 95 % interval, in standard deviations
+GAP = np.array([np.nan])
 BAND_COLOUR = "rgba(217, 72, 15, 0.2)"  # that of the predicted torque
 # Colour and width in pixels; wide lines lie behind narrow ones.
 STYLES = {
@@ -113,11 +114,12 @@ def make_band(
     """Return a shaded band: for every segment a polygon along the upper edge and back along the lower one."""
     finite = np.isfinite(seconds) & np.isfinite(half_width)
     breaks = np.flatnonzero(np.diff(finite.astype(int), prepend=0, append=0))
-    x, y = [], []
+    x: list[np.ndarray] = []
+    y: list[np.ndarray] = []
     for start, stop in breaks.reshape(-1, 2):
         part = slice(int(start), int(stop))
-        x += [seconds[part], seconds[part][::-1], [np.nan]]
-        y += [(center + half_width)[part], (center - half_width)[part][::-1], [np.nan]]
+        x += [seconds[part], seconds[part][::-1], GAP]
+        y += [(center + half_width)[part], (center - half_width)[part][::-1], GAP]
     return {
         "type": "scatter",
         "name": "95 % interval",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -76,3 +78,17 @@ def test_predictions_have_standard_deviations() -> None:
     np.testing.assert_allclose(prediction.rms_std, identification.compute_prediction_std(identification.fit), rtol=0.02)
     np.testing.assert_array_equal(prediction.noise, identification.noise)
     assert predict(identification.robot, log).std is None
+
+
+def test_a_model_file_has_the_same_standard_deviations(tmp_path: Path) -> None:
+    """Twin: a file whose geometry is changed by options has no covariance that belongs to it."""
+    arm = known_arm()
+    log = arm.log(arm.tau + 0.2 * np.random.default_rng(5).normal(size=arm.tau.shape))
+    identification = identify(arm.robot, log)
+    path = identification.save(tmp_path / "arm.model.toml")
+    of_file, of_result = predict(path, log), predict(identification, log)
+    assert of_file.std is not None
+    assert of_result.std is not None
+    np.testing.assert_allclose(of_file.std, of_result.std, rtol=1e-6)
+    np.testing.assert_allclose(of_file.noise, identification.noise, rtol=1e-12)
+    assert predict(path, log, snap=0.0).std is None

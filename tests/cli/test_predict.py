@@ -35,7 +35,7 @@ def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
     for key in ("relative_error_percent", "per_joint_percent", "raw_relative_error_percent"):
         assert answer[key] == pytest.approx(fit["validation"][key], rel=0.01)
     torques = pl.read_csv(table)
-    assert torques.columns == ["t", *(f"{kind}_joint{k}" for kind in ("measured", "predicted") for k in (1, 2))]
+    assert torques.columns == ["t", *(f"{kind}_joint{k}" for kind in ("measured", "predicted", "std") for k in (1, 2))]
     measured, predicted = (torques.select(f"^{kind}_.*$").to_numpy() for kind in ("measured", "predicted"))
     relative = 100.0 * np.linalg.norm(measured - predicted) / np.linalg.norm(measured)
     assert relative == pytest.approx(answer["relative_error_percent"], rel=1e-9)
@@ -46,7 +46,7 @@ def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
     assert result.returncode == 0
     assert result.stdout.splitlines()[-1].startswith("torque error 0.0")
     assert result.stderr.splitlines()[-1] == f"note: wrote {tmp_path / 't.parquet'}"
-    assert pl.read_parquet(tmp_path / "t.parquet").columns == torques.columns
+    assert pl.read_parquet(tmp_path / "t.parquet").columns == torques.columns[:5]  # a description has no std
 
 
 def test_a_log_without_torques_has_predictions(folder: Path, tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_torques_are_saved(identified: tuple[Identification, Log], tmp_path: Pat
     prediction = yt.predict(fit, log)
     path = prediction.save(tmp_path / f"torques{suffix}")
     table = pl.read_csv(path) if suffix == ".csv" else pl.read_parquet(path)
-    assert table.columns == ["t", "measured_joint1", "measured_joint2", "predicted_joint1", "predicted_joint2"]
+    kinds = ("measured", "predicted", "std")
+    assert table.columns == ["t", *(f"{kind}_{joint}" for kind in kinds for joint in ("joint1", "joint2"))]
     np.testing.assert_array_equal(table["t"].to_numpy(), prediction.t)
     np.testing.assert_array_equal(table["predicted_joint2"].to_numpy(), prediction.predicted[:, 1])

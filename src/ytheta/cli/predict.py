@@ -47,7 +47,9 @@ Derivative = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write t, measured and predicted torques: .csv or .parquet."),
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write t, measured and predicted torques and std: .csv or .parquet."
+    ),
 ]
 Report = Annotated[
     str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")

@@ -24,6 +24,7 @@ from ytheta.identification.arguments import (
     with_unknown_loads,
 )
 from ytheta.identification.assessment.diagnosis import diagnose
+from ytheta.identification.assessment.residual_causes import ResidualCause, find_residual_causes
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
@@ -340,6 +341,7 @@ def _identify_from_logs(
         findings,
         None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat),
         choice=choice,
+        residual_causes=judge.find_causes(fit_equations.validation_sources or fit_equations.sources, estimate.beta),
     )
     if isinstance(model, BaseParameters):
         report("finding the bodies")
@@ -358,8 +360,14 @@ class _Judge:
     load: RigidTorque | None
 
     def compute_errors(self, sources: tuple[Source, ...], beta: PerBase) -> TorqueErrors:
-        form = Differential(self.base, self.min_speed, self.load)
-        return compute_errors(form, sources, beta, known=KnownTorque(self.base), threads=self.equations.threads)
+        return compute_errors(self._form, sources, beta, known=KnownTorque(self.base), threads=self.equations.threads)
+
+    def find_causes(self, sources: tuple[Source, ...], beta: PerBase) -> tuple[ResidualCause, ...]:
+        return find_residual_causes(self._form, sources, beta, known=KnownTorque(self.base))
+
+    @property
+    def _form(self) -> Differential:
+        return Differential(self.base, self.min_speed, self.load)
 
 
 def _add_bodies(

@@ -137,10 +137,10 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
         raise InputError(
             f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength"
         )
-    return PriorSettings(earlier=_make_earlier_model(read_model(path)), source=str(path))
+    return PriorSettings(earlier=find_earlier_model(read_model(path)), source=str(path))
 
 
-def _make_earlier_model(model: Model) -> EarlierModel:
+def find_earlier_model(model: Model) -> EarlierModel:
     """Return the base parameters of a model, found again for its robot, with their values and covariance."""
     base = base_parameters(
         model.robot, rotor_inertia=bool(model.table.get("rotor_inertia")), friction=model.table.get("friction")

@@ -50,6 +50,19 @@ def summarize_min_speed(min_speed: tuple[float, ...] | str | None) -> dict[str, 
     return {"min_speed": min_speed if isinstance(min_speed, str) else list(min_speed)}
 
 
+def summarize_prediction_errors(fit: Identification, errors: TorqueErrors) -> dict[str, Any]:
+    """Return torque errors and the standard deviations of the predicted torques as plain data."""
+    return summarize_errors(errors) | {"prediction_std": fit.compute_prediction_std(errors).tolist()}
+
+
+def summarize_causes(fit: Identification) -> list[dict[str, Any]]:
+    """Return for each joint the effect that explains most of its residual."""
+    return [
+        {"joint": each.joint, "cause": each.cause.value, "share": each.share, "text": each.text}
+        for each in fit.residual_causes
+    ]
+
+
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     """Return the kinds of friction among these parameters, and whether there are rotor inertias, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
@@ -146,6 +159,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
+            "noise": fit.noise.tolist(),
             **summarize_min_speed(origin.min_speed),
         }
     )
@@ -171,8 +185,8 @@ def format_table(fit: Identification) -> Iterator[str]:
             yield f"    {_format_inline_table(row)},"
         yield "]"
     tables = {
-        "fit": summarize_errors(fit.fit),
-        "validation": None if fit.validation is None else summarize_errors(fit.validation),
+        "fit": summarize_prediction_errors(fit, fit.fit),
+        "validation": None if fit.validation is None else summarize_prediction_errors(fit, fit.validation),
         "choice": summarize_choice(fit.choice) if fit.choice.considered else None,
         "prior": summarize_prior(fit),
         "consistency": summarize_consistency(fit),

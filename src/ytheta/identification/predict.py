@@ -2,12 +2,16 @@
 
 All standard parameters contribute, with their values from the robot description. Nothing is estimated, so the
 parameters need not be independent. The predicted Coulomb friction is low-passed like the measured torque.
+
+The torques of an identified model have standard deviations: those that follow from the covariance of its base
+parameters. A robot description has no covariance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +26,7 @@ from ytheta.findings import Finding, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
+from ytheta.identification.assessment.prediction_std import ParameterUncertainty, compute_reversal_std
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
@@ -30,7 +35,7 @@ from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
 from ytheta.identification.fit_findings import find_resting_joints
-from ytheta.identification.model_file import Model, read_identification_table, read_model
+from ytheta.identification.model_file import Model, find_earlier_model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.log import Log
@@ -63,6 +68,10 @@ class Prediction(Reported):
     t            times of the kept samples
     measured     low-passed measured torques; None if the log has no torques
     predicted    predicted torques
+    std          standard deviations of the predicted torques, from the covariance of the model's parameters; None if
+                 the model was not identified
+    noise        standard deviation of each joint's residuals in the fit of the model; None if it is not known. A new
+                 measurement differs from the prediction by both: its variance is std² + noise²
     findings     findings about the log and its preparation
     """
 
@@ -76,20 +85,27 @@ class Prediction(Reported):
     measured: SamplesByJoint | None
     predicted: SamplesByJoint
     findings: tuple[Finding, ...] = ()
+    std: SamplesByJoint | None = None
+    noise: PerJoint | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.t, self.measured, self.predicted):
+        for values in (self.t, self.measured, self.predicted, self.std, self.noise):
             if values is not None:
                 freeze(values)
 
+    @property
+    def rms_std(self) -> PerJoint | None:
+        """Root mean square of each joint's standard deviations; None if the model was not identified."""
+        return None if self.std is None else np.sqrt(np.mean(self.std**2, axis=0))
+
     def save(self, path: str | Path) -> Path:
-        """Write t, measured and predicted torques of every joint to a ``.csv`` or ``.parquet`` file."""
+        """Write t, measured and predicted torques and ``std`` of every joint to a ``.csv`` or ``.parquet`` file."""
         import polars as pl
 
         path = check_writable(path, *SUFFIXES)
         refuse_to_overwrite(path, (self.source,))
         columns = {"t": self.t}
-        for kind, torques in (("measured", self.measured), ("predicted", self.predicted)):
+        for kind, torques in (("measured", self.measured), ("predicted", self.predicted), ("std", self.std)):
             if torques is not None:
                 columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(self.robot.actuated)}
         table = pl.DataFrame(columns)
@@ -181,19 +197,42 @@ def predict_torques(
 
 
 @dataclass(frozen=True, eq=False)
+class _IdentifiedParameters:
+    """Identified parameters with their uncertainty, and the noise of their fit if it is known."""
+
+    base: ModelParameters
+    beta: PerBase
+    uncertainty: ParameterUncertainty
+    noise: PerJoint | None
+
+    def compute_std(self, motion: MotionSamples) -> SamplesByJoint:
+        """Return the standard deviations of the torques of a motion."""
+        blocks = self._form.compute_regressor_blocks(motion)
+        parts = [self.uncertainty.compute_std(self._form.layout, values) for _, values in blocks]
+        return np.hypot(np.concatenate(parts, axis=1), compute_reversal_std(self._form, motion, self.beta)).T
+
+    @cached_property
+    def _form(self) -> Differential:
+        return Differential(self.base)
+
+
+@dataclass(frozen=True, eq=False)
 class _TorqueModel:
-    """Parameters, their values, and the settings of their identification if there was one."""
+    """Parameters, their values, and the settings and covariance of their identification if there was one."""
 
     base: ModelParameters
     beta: PerBase
     origin: Mapping[str, Any]
+    identified: _IdentifiedParameters | None = None
 
 
-def _make_standard_model(robot: Robot, origin: Mapping[str, Any] | None = None) -> _TorqueModel:
+def _make_standard_model(
+    robot: Robot, origin: Mapping[str, Any] | None = None, identified: _IdentifiedParameters | None = None
+) -> _TorqueModel:
     """Return the model of all standard parameters of a robot."""
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")
-    return _TorqueModel(without_regrouping(robot, robot.parameter_names), robot.theta, origin or {})
+    return _TorqueModel(without_regrouping(robot, robot.parameter_names), robot.theta, origin or {}, identified)
 
 
 def _predict_torques(
@@ -221,9 +260,11 @@ def _predict_torques(
             )
         )
     resting = () if errors is None or rest is None else find_resting_joints(log.joints, errors, "the log")
-    parts = [
-        (motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T) for motion in _iterate_motion(source)
-    ]
+    parts, deviations = [], []
+    for motion in _iterate_motion(source):
+        parts.append((motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T))
+        if model.identified is not None:
+            deviations.append(model.identified.compute_std(motion))
     return Prediction(
         robot=base.robot,
         source=log.source,
@@ -233,6 +274,8 @@ def _predict_torques(
         measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
         predicted=np.concatenate([predicted for _, _, predicted in parts]),
         findings=tuple(dict.fromkeys((*log.findings, *preparation.findings, *resting))),
+        std=None if model.identified is None else np.concatenate(deviations),
+        noise=None if model.identified is None else model.identified.noise,
     )
 
 
@@ -249,7 +292,11 @@ def _read_model(
                     "angles; leave them out"
                 )
             return _make_model_without_geometry(read_model(model))
-        return _make_standard_model(load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles), table)
+        robot = load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles)
+        is_unchanged = bool(table) and (snap, fix_base) == (SNAP, False) and not (lengths or angles)
+        return _make_standard_model(
+            robot, table, _find_identified_parameters(read_model(model)) if is_unchanged else None
+        )
     if (snap, fix_base) != (SNAP, False) or lengths or angles:
         raise InputError("snap, fix_base, lengths and angles apply to files, but the model is not a file; use load")
     if isinstance(model, Robot):
@@ -258,13 +305,15 @@ def _read_model(
         preparation = model.origin.settings[0]
         table = {"cutoff": preparation.cutoff, "derivative": preparation.derivative}
         table |= {"min_speed": model.origin.min_speed}
-        if isinstance(model.base, BaseParameters):
-            return _make_standard_model(model.robot, table)
-        return _TorqueModel(model.base.with_robot(model.robot), model.beta, table)
+        base = model.base.with_robot(model.robot)
+        identified = _IdentifiedParameters(base, model.beta, model.uncertainty, model.noise)
+        if isinstance(base, BaseParameters):
+            return _make_standard_model(model.robot, table, identified)
+        return _TorqueModel(base, model.beta, table, identified)
     if isinstance(model, Model):
         if model.has_unknown_geometry:
             return _make_model_without_geometry(model)
-        return _make_standard_model(model.robot, model.table)
+        return _make_standard_model(model.robot, model.table, _find_identified_parameters(model))
     raise InputError(
         f"a value of type {type(model).__name__} is not a model; give a file, a catalog name, an Identification or a "
         "Robot"
@@ -272,7 +321,20 @@ def _read_model(
 
 
 def _make_model_without_geometry(model: Model) -> _TorqueModel:
-    return _TorqueModel(model.regroup(), model.beta, model.table)
+    return _TorqueModel(model.regroup(), model.beta, model.table, _find_identified_parameters(model))
+
+
+def _find_identified_parameters(model: Model) -> _IdentifiedParameters:
+    """Return the base parameters of a model file and their covariance.
+
+    The file contains no directions that are not identified, but the parameters that have a component along them, whose
+    standard deviation is infinite: all of them count as unknown.
+    """
+    base = model.regroup() if model.has_unknown_geometry else find_earlier_model(model).base
+    infinite = np.array([not np.isfinite(row["std"]) for row in model.table["parameters"]], dtype=bool)
+    noise = model.table.get("noise")  # files of older versions have none
+    uncertainty = ParameterUncertainty(model.covariance, np.eye(len(base))[:, infinite])
+    return _IdentifiedParameters(base, model.beta, uncertainty, None if noise is None else np.array(noise, dtype=float))
 
 
 def _iterate_motion(source: LogSource) -> Iterator[MotionSamples]:

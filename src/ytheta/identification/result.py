@@ -29,6 +29,9 @@ from ytheta.identification.assessment.excitation import (
     classify_base_parameters,
     classify_standard_parameters,
 )
+from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
+from ytheta.identification.assessment.prediction_std import ParameterUncertainty
+from ytheta.identification.assessment.residual_causes import ResidualCause
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.autocorrelation import compute_autocorrelation_time, compute_noise_autocovariance
@@ -109,6 +112,7 @@ class Identification(Reported):
     beta, std         values of the base parameters and their standard deviations, in the order of ``names``
     covariance        their covariance; ``correlation`` is their correlation matrix
     verdict           the grade of the model and its reason
+    quality           errors and uncertainties of the predicted torques, by which the model is graded
     seen, missing     the certainty of every base parameter, and the motion that would determine the others
     robot             the robot with the identified standard parameters ``theta``. If the geometry is unknown, there are
                       no standard parameters: its friction is the identified one, and its links have no inertia
@@ -127,6 +131,7 @@ class Identification(Reported):
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
     consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
+    residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -144,6 +149,7 @@ class Identification(Reported):
     choice: ModelChoice = NO_CHOICE
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
+    residual_causes: tuple[ResidualCause, ...] = ()
 
     @property
     def beta(self) -> PerBase:
@@ -194,6 +200,34 @@ class Identification(Reported):
         """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
         unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
         return freeze(np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0))))
+
+    @cached_property
+    def uncertainty(self) -> ParameterUncertainty:
+        """Covariance of beta, and the directions that the data do not identify."""
+        return ParameterUncertainty(self.covariance, self.estimate.unidentified)
+
+    def compute_prediction_std(self, errors: TorqueErrors) -> PerJoint:
+        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors."""
+        return errors.regressor.compute_rms_std(self.uncertainty)
+
+    @cached_property
+    def quality(self) -> PredictionQuality:
+        """Errors and uncertainties of the prediction on the validation logs, or on those of the fit without them."""
+        errors = self.fit if self.validation is None else self.validation
+        return measure_quality(errors, self.compute_prediction_std(errors), prismatic=self._prismatic)
+
+    @cached_property
+    def other_motion_quality(self) -> PredictionQuality | None:
+        """The uncertainty for other motion of the same size as that of the fit; None for robots with loops."""
+        other = self.fit.other_motion
+        if other is None:
+            return None
+        scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
+        return PredictionQuality.without_errors(other.regressor.compute_rms_std(self.uncertainty), scale)
+
+    @property
+    def _prismatic(self) -> list[bool]:
+        return [name in self.base.robot.prismatic_joints for name in self.base.robot.actuated]
 
     @property
     def relative_std_percent(self) -> PerBase:
@@ -304,6 +338,9 @@ class Identification(Reported):
             certainty=self.seen,
             names=self.names,
             missing=self.missing,
+            quality=self.quality,
+            other_motion=self.other_motion_quality,
+            causes={each.joint: each.text for each in self.residual_causes},
             noun=self.base.noun,
         )
 

@@ -9,14 +9,23 @@ import numpy as np
 from tests.support.browser import Page
 from ytheta.identification.assessment.residuals import Trace
 from ytheta.identification.result import Identification
-from ytheta.report.identification.plots import continuous_time, find_left_out_times, plot_torque
+from ytheta.report.identification.plots import continuous_time, find_left_out_times, make_band, plot_torque
 
 
 def test_plots_hold_the_trace(identification: Identification, page: Page) -> None:
     for j in range(len(identification.base.robot.actuated)):
         figures = json.loads(page.scripts[f"torque-{j + 1}"])
-        assert [line["name"] for line in figures["data"]] == ["raw", "measured", "predicted", "residual"]
+        bands = ["95 % interval"] * 2  # of the predicted torque and of the residual
+        assert [line["name"] for line in figures["data"]] == [*bands, "raw", "measured", "predicted", "residual"]
     assert "zmin" in json.loads(page.scripts["correlation"])["data"][0]
+
+
+def test_bands_are_closed_around_every_segment() -> None:
+    """Two segments: each polygon follows the upper edge and returns along the lower one."""
+    seconds, center = np.array([0.0, 1.0, np.nan, 2.0, 3.0]), np.array([1.0, 2.0, np.nan, 3.0, 4.0])
+    band = make_band(seconds, center, np.array([0.5, 0.25, np.nan, 0.5, 0.5]), "y")
+    np.testing.assert_allclose(band["x"], [0.0, 1.0, 1.0, 0.0, np.nan, 2.0, 3.0, 3.0, 2.0, np.nan])
+    np.testing.assert_allclose(band["y"], [1.5, 2.25, 1.75, 0.5, np.nan, 3.5, 4.5, 3.5, 2.5, np.nan])
 
 
 def test_time_continues_from_log_to_log() -> None:

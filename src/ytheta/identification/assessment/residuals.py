@@ -1,8 +1,8 @@
 """Torque errors of a model for given motion, and the autocovariance of the residuals.
 
 The relative error is 100 |tau - tau_hat| / |tau| with the norms over all joints and samples, where measured and
-predicted torques are low-passed in the same way. The error relative to the raw torque is computed as well. Only sums
-and a decimated trace for plots are stored, so one pass over the motion is enough.
+predicted torques are low-passed in the same way. The error relative to the raw torque is computed as well. Only sums,
+a decimated trace for plots and the regressor at its samples are stored, so one pass over the motion is enough.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import map_in_order
+from ytheta.identification.assessment.other_motion import OtherMotion, shift_joints
+from ytheta.identification.assessment.prediction_std import RegressorSamples, compute_reversal_std
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
@@ -68,6 +70,8 @@ class TorqueErrors:
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over all t, for lags k
     motion_range: MotionRange
     trace: Trace
+    regressor: RegressorSamples  # at the samples of the trace
+    other_motion: OtherMotion | None = None  # None if joints cannot be shifted in time, as in robots with loops
 
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
@@ -108,6 +112,11 @@ class TorqueErrors:
     def judged(self) -> Bool[np.ndarray, "joints"]:
         """Whether the errors of the joint say something about it, although samples are left out."""
         return (self.counts == self.samples) | (self.counts >= MIN_JUDGED_SAMPLES * self.autocorrelation_time)
+
+    @property
+    def variation(self) -> PerJoint:
+        """Standard deviation of the torque over time, in Nm or N."""
+        return np.sqrt(np.maximum(self.torque / np.maximum(self.counts, 1.0) - self.mean**2, 0.0))
 
     @property
     def rms(self) -> PerJoint:
@@ -160,11 +169,37 @@ def compute_errors(
     def work(task: Task) -> _Piece:
         motion = problem.motion(task)
         predicted = predict_torque(form, motion, beta, known=known)
-        return _summarize(task, motion, predicted, form.mask(motion), accumulator.step)
+        shown = accumulator.find_shown_samples(task)
+        regressor = _sample_regressor(form, motion, beta, shown)
+        return _summarize(task, motion, predicted, form.mask(motion), shown, regressor)
 
     for piece in map_in_order(work, problem.tasks(), threads=threads):
         accumulator.add(piece)
-    return accumulator.make_errors()
+    other_motion = None if form.base.robot.loops else _predict_other_motion(form, accumulator, beta, known)
+    return accumulator.make_errors(other_motion)
+
+
+def _predict_other_motion(
+    form: Differential, accumulator: _ErrorAccumulator, beta: PerBase, known: KnownTorque | None
+) -> OtherMotion:
+    motion = shift_joints(*(np.concatenate(parts) for parts in zip(*accumulator.shown_motion, strict=True)))
+    torque = predict_torque(form, motion, beta, known=known)
+    regressor = _sample_regressor(form, motion, beta, slice(None))
+    return OtherMotion(regressor, torque.std(axis=1), np.sqrt(np.mean(torque**2, axis=1)))
+
+
+def _sample_regressor(form: Differential, motion: MotionSamples, beta: PerBase, pick: slice) -> RegressorSamples:
+    """Return the regressor at the picked samples of a motion."""
+    mask = form.mask(motion)
+    reversal_std = compute_reversal_std(form, motion, beta)[:, pick].copy()
+    direction = None if motion.direction is None else motion.direction[pick]
+    q, qd, qdd = (np.ascontiguousarray(values[pick]) for values in (motion.q, motion.qd, motion.qdd))
+    picked = MotionSamples(motion.t[pick], q, qd, qdd, None, None, motion.rows[pick], direction)
+    values = np.empty((form.layout.groups.row_count, len(picked)))
+    for first, block in form.compute_regressor_blocks(picked):
+        values[:, first : first + block.shape[1]] = block
+    used = np.ones_like(reversal_std) if mask is None else mask[:, pick].copy()
+    return RegressorSamples(form.layout, values, reversal_std, used)
 
 
 def predict_torque(
@@ -183,19 +218,23 @@ class _Piece:
     sums: dict[str, PerJoint]
     residual: JointsBySample
     motion_range: MotionRange
-    trace: tuple[np.ndarray, ...]
+    trace: tuple[np.ndarray, ...]  # quantities of Trace, and the regressor at the same samples
+    shown_motion: tuple[np.ndarray, ...]  # q, qd, qdd at these samples
 
 
 def _summarize(
-    task: Task, motion: MotionSamples, predicted: JointsBySample, mask: JointsBySample | None, trace_step: int
+    task: Task,
+    motion: MotionSamples,
+    predicted: JointsBySample,
+    mask: JointsBySample | None,
+    shown: slice,
+    regressor: RegressorSamples,
 ) -> _Piece:
-    """Return the sums of a piece and every ``trace_step``-th sample of its source."""
+    """Return the sums of a piece, and what is shown of it in the trace."""
     assert motion.tau is not None
     tau = np.ascontiguousarray(motion.tau.T)
     raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
-    pick = slice(-task.samples.first % trace_step, None, trace_step)
-    left_out = np.zeros(tau.shape, dtype=bool) if mask is None else mask == 0.0
-    picked = (motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick], left_out.T[pick])
+    picked = (motion.t[shown], motion.tau[shown], predicted.T[shown], raw.T[shown])
     residual, raw_residual = tau - predicted, raw - predicted
     counts = np.full(len(tau), float(len(motion)))
     if mask is not None:
@@ -213,8 +252,14 @@ def _summarize(
             speed=abs(motion.qd).max(axis=0),
             acceleration=abs(motion.qdd).max(axis=0),
         ),
-        trace=tuple(array.copy() for array in picked),  # a view would keep all samples in memory
+        trace=(*_copy(*picked), regressor.values.T, regressor.reversal_std.T, regressor.mask.T),
+        shown_motion=_copy(motion.q[shown], motion.qd[shown], motion.qdd[shown]),
     )
+
+
+def _copy(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return copies of selected samples; views would keep all samples in memory."""
+    return tuple(array.copy() for array in arrays)
 
 
 class _ErrorAccumulator:
@@ -230,19 +275,19 @@ class _ErrorAccumulator:
         self.speed, self.acceleration = np.zeros(joints), np.zeros(joints)
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
+        self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd at the samples of the trace
+
+    def find_shown_samples(self, task: Task) -> slice:
+        """Return which samples of a task are shown in the trace."""
+        return slice(-task.samples.first % self.step, None, self.step)
 
     def add(self, piece: _Piece) -> None:
-        (joints, samples), task = piece.residual.shape, piece.task
+        task, samples = piece.task, piece.residual.shape[1]
         segment = (task.source, task.samples.segment)
         if self.segment not in (None, segment):
-            self.trace.append(
-                (
-                    np.full(1, np.nan),
-                    *(np.full((1, joints), np.nan) for _ in range(3)),
-                    np.zeros((1, joints), dtype=bool),
-                )
-            )
+            self.trace.append(tuple(np.full((1, *array.shape[1:]), np.nan) for array in piece.trace))
         self.trace.append(piece.trace)
+        self.shown_motion.append(piece.shown_motion)
         for name, values in piece.sums.items():
             self.sums[name] += values
         self.segment = segment
@@ -254,14 +299,20 @@ class _ErrorAccumulator:
         self.samples += samples
         self.seconds += samples / self.problem.sources[task.source].rate
 
-    def make_errors(self) -> TorqueErrors:
-        t, measured, predicted, raw, left_out = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
+    def make_errors(self, other_motion: OtherMotion | None) -> TorqueErrors:
+        pieces = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
+        t, measured, predicted, raw, values, reversal_std, mask = pieces
+        regressor = RegressorSamples(
+            self.problem.layout, np.ascontiguousarray(values.T), reversal_std.T, np.nan_to_num(mask.T)
+        )
         sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
         return TorqueErrors(
             samples=self.samples,
             seconds=self.seconds,
             autocovariance=self.autocovariance.autocovariance,
             motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
-            trace=Trace(t, measured, predicted, raw, left_out),
+            trace=Trace(t, measured, predicted, raw, mask == 0.0),
+            regressor=regressor,
+            other_motion=other_motion,
             **sums,
         )

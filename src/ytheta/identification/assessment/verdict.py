@@ -1,22 +1,32 @@
-"""The verdict of an identification: a grade and its reason in one sentence."""
+"""The verdict of an identification: a grade and its reason in one sentence.
+
+A model is graded by what it is for: the error of the torque that it predicts for new motion, relative to what the
+torque of each joint varies. Parameters may be uncertain if the prediction is not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
+from ytheta.identification.assessment.prediction_quality import PredictionQuality
 from ytheta.identification.assessment.residuals import TorqueErrors
 
-# Relative errors in percent.
-MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach this error on motion not used for the fit
-MAX_USABLE_ERROR = 25.0
-ZERO_TORQUE_ERROR = 100.0  # error if zero torque is predicted; no joint may have a larger error
+# Errors of all joints together, in percent of the scales of ``prediction_quality``.
+MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach 5 to 10 % on motion not used for the fit
+MAX_USABLE_ERROR = 20.0  # twice that; a larger error exceeds that of a rough description with friction
+# Errors of a single joint, likewise: 25 % leave 6 % of the torque's variance unexplained, 50 % leave a quarter of it.
+MAX_GOOD_JOINT_ERROR, MAX_USABLE_JOINT_ERROR = 25.0, 50.0
 # Ratios of errors.
-MIN_OUTLIER_RATIO = 2.5  # error of the worst joint / error of all joints; above it, the sentence names the joint
-MIN_OVERFITTING_RATIO = 2.5  # validation error / fit error; above it, the model is probably overfitted
+MIN_SURPRISE_RATIO = 2.5  # validation error / error that fit and uncertainty let expect; above it, the logs differ
+MIN_EXPLAINED_SHARE = 0.5  # of the squared error, by uncertain parameters; above it, the motion of the fit is too poor
+MAX_SCALE_RATIO = 1.5  # error relative to the scales / to the torque; above it, the sentence contains both
 MAX_NAMES = 4  # number of parameters that the sentence names
+MAX_JOINTS = 3  # number of joints that the sentence names
 
 
 class Grade(Enum):
@@ -51,13 +61,18 @@ def reach_verdict(
     certainty: Sequence[Certainty],
     names: Sequence[str],
     missing: Sequence[MotionAdvice],
+    quality: PredictionQuality,
+    other_motion: PredictionQuality | None = None,
+    causes: Mapping[str, str] | None = None,
     noun: str = "base parameters",
 ) -> Verdict:
     """Grade a model by its most serious defect: parameters that are not seen, then a contradiction, then errors.
 
     ``contradiction``: statement of how the log contradicts the description; empty if there is no contradiction.
     ``repeated``: whether a validation log repeats the motion of the fit. ``missing``: motion that would determine more
-    parameters. ``noun``: what the parameters are called.
+    parameters. ``quality``: that of the prediction on the validation logs, or on those of the fit if there are none.
+    ``other_motion``: the uncertainty for other motion, where nothing was measured. ``causes``: why the torque of a
+    joint is not predicted better, if that is known. ``noun``: what the parameters are called.
     """
     unseen = [name for name, kind in zip(names, certainty, strict=True) if kind is Certainty.UNSEEN]
     if unseen:
@@ -67,29 +82,51 @@ def reach_verdict(
     if contradiction:
         return Verdict(Grade.DOUBTFUL, f"Doubtful: {contradiction}.")
     judged = fit if validation is None else validation
-    error = judged.relative_percent
-    counts = {kind: certainty.count(kind) for kind in Certainty}
-    mostly_weak = counts[Certainty.WEAK] > len(certainty) - counts[Certainty.WEAK]
-    moving = [j for j in range(len(joints)) if judged.judged[j]] or range(len(joints))
-    worst = max(moving, key=lambda j: judged.per_joint_percent[j])
-    worst_error = judged.per_joint_percent[worst]
-    grade = _choose_grade(error, worst_error, mostly_weak=mostly_weak)
+    is_new = validation is not None and not repeated
+    expected = quality if is_new or other_motion is None else quality.add_uncertainty(other_motion)
+    grade = choose_grade(expected)
     motion = describe_motion(is_validation=validation is not None, repeated=repeated)
-    sentence = f"{grade.value.capitalize()}: the torque error is {_format_percent(error)} on {motion}"
-    if len(joints) > 1 and worst_error > max(MAX_GOOD_ERROR, MIN_OUTLIER_RATIO * error):
-        sentence += f" ({joints[worst]}: {_format_percent(worst_error)})"
-    determined = counts[Certainty.DETERMINED]
-    how_many = f"only {determined}" if mostly_weak and determined else str(determined or "none")
-    sentence += f"; {how_many} of {len(certainty)} {noun} are determined"
-    if counts[Certainty.SMALL]:
-        small = counts[Certainty.SMALL]
-        sentence += f", {small} more {'is' if small == 1 else 'are'} too small to matter"
-    if validation is not None and error > MIN_OVERFITTING_RATIO * fit.relative_percent:
-        fit_error = _format_percent(fit.relative_percent)
-        sentence += f"; on the logs of the fit the error is {fit_error}, so the model is overfitted or the logs differ"
-    elif validation is None or repeated:
+    sentence = f"{grade.value.capitalize()}: the torque error is {_format_percent(judged.relative_percent)} on {motion}"
+    if quality.total_error > max(MAX_GOOD_ERROR, MAX_SCALE_RATIO * judged.relative_percent):
+        sentence += f", {_format_percent(quality.total_error)} of the torque's variation"
+    sentence += _name_joints(joints, expected, causes or {})
+    remedy = f"; {missing[0].text}" if missing else ""
+    if expected.total_uncertainty**2 > MIN_EXPLAINED_SHARE * expected.total_error**2 and grade is not Grade.GOOD:
+        where = "there" if is_new else "on other motion"
+        uncertainty = _format_percent(expected.total_uncertainty)
+        sentence += f"; the motion of the fit is too poor: uncertain parameters cause {uncertainty} {where}{remedy}"
+    elif is_new and _is_surprising(fit, judged, quality):
+        sentence += (
+            f"; on the logs of the fit the error is {_format_percent(fit.relative_percent)}: the logs differ, or their "
+            "motion shows an effect that the model lacks"
+        )
+    elif is_new:
+        sentence += f"; {_count_parameters(certainty, noun)}"
+    elif other_motion is None:
         sentence += "; without a validation log of other motion, the error there is unknown"
+    else:
+        uncertainty = _format_percent(other_motion.total_uncertainty)
+        sentence += f"; uncertain parameters add {uncertainty} on other motion, for which there is no validation log"
     return Verdict(grade, sentence + ".")
+
+
+def choose_grade(quality: PredictionQuality) -> Grade:
+    """Return GOOD, USABLE or POOR: by the error of all joints together, and by that of the worst joint."""
+    total, worst = quality.total_error, float(np.max(quality.error, initial=0.0))
+    if total <= MAX_GOOD_ERROR and worst <= MAX_GOOD_JOINT_ERROR:
+        return Grade.GOOD
+    if total <= MAX_USABLE_ERROR and worst <= MAX_USABLE_JOINT_ERROR:
+        return Grade.USABLE
+    return Grade.POOR  # also if an error is not a number
+
+
+def list_bad_joints(quality: PredictionQuality) -> list[int]:
+    """Return the joints that spoil a prediction, the worst first: none if it is good."""
+    if choose_grade(quality) is Grade.GOOD:
+        return []
+    limit = min(MAX_GOOD_JOINT_ERROR, max(MAX_GOOD_ERROR, quality.total_error))
+    bad = [j for j, error in enumerate(quality.error) if error > limit]
+    return sorted(bad, key=lambda j: -quality.error[j])
 
 
 def describe_motion(*, is_validation: bool, repeated: bool) -> str:
@@ -99,12 +136,28 @@ def describe_motion(*, is_validation: bool, repeated: bool) -> str:
     return "a repetition of the same motion" if repeated else "motion not used for the fit"
 
 
-def _choose_grade(error: float, worst_error: float, *, mostly_weak: bool) -> Grade:
-    if not error <= MAX_USABLE_ERROR or worst_error > ZERO_TORQUE_ERROR:
-        return Grade.POOR
-    if not error <= MAX_GOOD_ERROR or mostly_weak:  # weak parameters may cause errors on other motion
-        return Grade.USABLE
-    return Grade.GOOD
+def _is_surprising(fit: TorqueErrors, validation: TorqueErrors, quality: PredictionQuality) -> bool:
+    """Return whether the validation error is larger than error and uncertainty of the fit explain."""
+    relative = validation.relative_percent
+    uncertainty = quality.total_uncertainty * relative / quality.total_error if quality.total_error > 0.0 else 0.0
+    return bool(relative > MIN_SURPRISE_RATIO * np.hypot(fit.relative_percent, uncertainty))
+
+
+def _name_joints(joints: Sequence[str], quality: PredictionQuality, causes: Mapping[str, str]) -> str:
+    """Return the joints that spoil a prediction, in parentheses; empty if there are none or there is only one joint."""
+    bad = list_bad_joints(quality)[:MAX_JOINTS] if len(joints) > 1 else []
+    texts = []
+    for j in bad:
+        is_uncertain = quality.uncertainty[j] ** 2 > MIN_EXPLAINED_SHARE * quality.error[j] ** 2
+        cause = "its parameters are uncertain" if is_uncertain else causes.get(joints[j], "")
+        texts.append(f"{joints[j]}: {_format_percent(quality.error[j])}{f', {cause}' if cause else ''}")
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _count_parameters(certainty: Sequence[Certainty], noun: str) -> str:
+    determined, small = certainty.count(Certainty.DETERMINED), certainty.count(Certainty.SMALL)
+    text = f"{determined or 'none'} of {len(certainty)} {noun} are determined"
+    return f"{text}, {small} more {'is' if small == 1 else 'are'} too small to matter" if small else text
 
 
 def _format_percent(value: float) -> str:

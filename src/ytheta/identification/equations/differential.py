@@ -114,6 +114,14 @@ class Differential:
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
         return tau
 
+    def compute_coulomb_torque(self, directions: Float[np.ndarray, "drives samples"], beta: PerBase) -> JointsBySample:
+        """Return the torque of Coulomb friction for directions of the drives: the part of Y beta that they multiply."""
+        values = np.zeros((len(self.kernel.indices[0]), directions.shape[1]))
+        self.friction.write(values, directions, 0)
+        if self.laws is not None:
+            values = self._insert(values, np.zeros((len(self.laws.entries), directions.shape[1])))
+        return self.layout.torque(values, beta)
+
     def insert_zero_columns(self, Y: Float[np.ndarray, "samples joints kernel_base"]) -> SamplesByJointByBase:
         """Return Y of the kernel with zeros in the columns of friction laws: Y at rest, where friction is zero."""
         if self.laws is None:

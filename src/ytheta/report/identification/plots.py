@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
+QUANTILE = 1.96  # of a 95 % interval, in standard deviations
+GAP = np.array([np.nan])
+BAND_COLOUR = "rgba(217, 72, 15, 0.2)"  # that of the predicted torque
 # Colour and width in pixels; wide lines lie behind narrow ones.
 STYLES = {
     "raw": {"color": BACKGROUND_COLOUR, "width": 1.0},
@@ -44,14 +47,22 @@ def make_identification_figures(identification: Identification) -> dict[str, go.
 def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot of each joint's torque on the validation logs, or on the logs of the fit if there are none."""
     errors = identification.fit if identification.validation is None else identification.validation
-    robot = identification.base.robot
+    robot, std = identification.base.robot, errors.regressor.compute_std(identification.uncertainty)
+    noise = identification.noise
     for j, name in enumerate(robot.actuated):
-        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name))
+        bands = (QUANTILE * std[j], QUANTILE * np.hypot(std[j], noise[j]))
+        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name), bands)
 
 
-def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
+def plot_torque(
+    trace: Trace,
+    joint: int,
+    unit: str,
+    half_widths: tuple[Float[np.ndarray, "shown"], Float[np.ndarray, "shown"]] | None = None,
+) -> go.Figure:
     """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them.
 
+    ``half_widths``: of the intervals of the predicted torque, and of the residual; None draws no bands.
     Areas behind the lines mark the time that is left out of the errors.
     """
     seconds = continuous_time(trace.t).astype(np.float32)
@@ -76,6 +87,14 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
         }
         for name, values, axis in lines
     ]
+    if half_widths is not None:
+        centers = ((predicted, "y"), (np.zeros(len(predicted)), "y2"))
+        bands = [
+            make_band(seconds, center, width, axis)
+            for (center, axis), width in zip(centers, half_widths, strict=True)
+            if np.isfinite(width[np.isfinite(predicted)]).all()
+        ]
+        traces = bands + traces
     layout = {
         "height": TORQUE_HEIGHT,
         "margin": MARGIN,
@@ -109,6 +128,35 @@ def find_left_out_times(
     changes = np.flatnonzero(np.diff(left_out, prepend=False, append=False))
     for start, stop in zip(changes[::2], changes[1::2], strict=True):
         yield float(seconds[start]), float(seconds[stop - 1])
+
+
+def make_band(
+    seconds: Float[np.ndarray, "shown"],
+    center: Float[np.ndarray, "shown"],
+    half_width: Float[np.ndarray, "shown"],
+    axis: str,
+) -> dict[str, Any]:
+    """Return a shaded band: for every segment a polygon along the upper edge and back along the lower one."""
+    finite = np.isfinite(seconds) & np.isfinite(half_width)
+    breaks = np.flatnonzero(np.diff(finite.astype(int), prepend=0, append=0))
+    x: list[np.ndarray] = []
+    y: list[np.ndarray] = []
+    for start, stop in breaks.reshape(-1, 2):
+        part = slice(int(start), int(stop))
+        x += [seconds[part], seconds[part][::-1], GAP]
+        y += [(center + half_width)[part], (center - half_width)[part][::-1], GAP]
+    return {
+        "type": "scatter",
+        "name": "95 % interval",
+        "x": np.concatenate(x).astype(np.float32),
+        "y": np.concatenate(y).astype(np.float32),
+        "yaxis": axis,
+        "mode": "none",
+        "fill": "toself",
+        "fillcolor": BAND_COLOUR,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:

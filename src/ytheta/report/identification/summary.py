@@ -8,10 +8,11 @@ import ytheta
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_table import (
     summarize_base_parameters,
+    summarize_causes,
     summarize_choice,
     summarize_consistency,
-    summarize_errors,
     summarize_min_speed,
+    summarize_prediction_errors,
     summarize_prior,
     summarize_selection,
     summarize_standard_parameters,
@@ -66,8 +67,13 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "unseen": count_parameters(identification, Certainty.UNSEEN),
         "condition_number": identification.condition_number,
         "joint_condition_numbers": _summarize_joint_condition_numbers(identification),
-        "fit": summarize_errors(identification.fit),
-        "validation": None if identification.validation is None else summarize_errors(identification.validation),
+        "fit": summarize_prediction_errors(identification, identification.fit),
+        "validation": None
+        if identification.validation is None
+        else summarize_prediction_errors(identification, identification.validation),
+        "noise": identification.noise.tolist(),
+        "quality": _summarize_quality(identification),
+        "residual_causes": summarize_causes(identification),
         "parameters": [
             {
                 **row,
@@ -101,6 +107,18 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "reason": identification.verdict.sentence,
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
+
+
+def _summarize_quality(identification: Identification) -> dict[str, Any]:
+    """Return the percentages by which the model is graded."""
+    quality, other = identification.quality, identification.other_motion_quality
+    return {
+        "error_percent": quality.total_error,
+        "joint_error_percent": quality.error.tolist(),
+        "uncertainty_percent": quality.total_uncertainty,
+        "joint_uncertainty_percent": quality.uncertainty.tolist(),
+        "other_motion_uncertainty_percent": None if other is None else other.total_uncertainty,
+    }
 
 
 def _summarize_joint_condition_numbers(identification: Identification) -> dict[str, float] | None:

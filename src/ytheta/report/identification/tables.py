@@ -80,12 +80,20 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
         (errors.raw_per_joint_percent, format_percent),
         (errors.rms, format_number),
         (100.0 * errors.used_share, format_percent),
+        (identification.compute_prediction_std(errors), format_number),
         (errors.of_variation_percent, format_percent),
         (compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
     )
     for j, name in enumerate(identification.base.robot.actuated):
         cells = [(write(float(values[j])), float(values[j])) for values, write in columns]
         yield {"name": name, "unit": get_torque_unit(identification.base.robot, name), "cells": cells}
+
+
+def list_cause_rows(identification: Identification) -> Iterator[tuple[str, str, str]]:
+    """Yield joint, cause and its share of the residual, for each joint whose residual has a cause that was found."""
+    for each in identification.residual_causes:
+        if each.text:
+            yield each.joint, each.text, f"{100.0 * each.share:.0f} %"
 
 
 def get_torque_unit(robot: Robot, joint: str) -> str:

@@ -39,6 +39,7 @@ from ytheta.report.terminal import (
     safe_texts,
 )
 from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -63,7 +64,8 @@ def print_identification(console: Console, identification: Identification, *, ve
     _print_parameters(console, identification, verbose=verbose)
     ratios = [f"×{ratio:.2g}" for ratio in compute_relative_autocorrelation(identification)]
     robot, validation = identification.base.robot, identification.validation
-    print_joint_errors(console, robot, identification.fit, validation, correlated=ratios)
+    std = identification.compute_prediction_std(identification.fit if validation is None else validation)
+    print_joint_errors(console, robot, identification.fit, validation, correlated=ratios, std=std)
     if validation is not None:
         print_note(
             console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
@@ -83,8 +85,12 @@ def print_joint_errors(
     validation: TorqueErrors | None,
     *,
     correlated: Sequence[str] = (),
+    std: PerJoint | None = None,
 ) -> None:
-    """Print the errors of each joint. With a validation, the columns after the percentages describe the validation."""
+    """Print the errors of each joint. With a validation, the columns after the percentages describe the validation.
+
+    ``std``: RMS of the standard deviations of the predicted torques, if they are known.
+    """
     errors = fit if validation is None else validation
     units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
 
@@ -113,6 +119,8 @@ def print_joint_errors(
     ]
     if (errors.used_share < 1.0).any():
         columns.append(Column("used %", percents(100.0 * errors.used_share), drop_priority=4))
+    if std is not None:
+        columns.append(Column("std RMS", with_units(std), short_heading="std", drop_priority=7))
     if correlated:
         columns.append(Column("correlated", safe_texts([*correlated, ""]), short_heading="corr.", drop_priority=4))
     print_table(console, fit_table(columns, console.width, has_total_row=True))

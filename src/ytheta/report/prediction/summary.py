@@ -34,6 +34,8 @@ def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
             "cutoff": float(prediction.preparation.settings.cutoff),
             "derivative": prediction.preparation.settings.derivative,
             **errors,
+            "prediction_std": None if prediction.rms_std is None else prediction.rms_std.tolist(),
+            "noise": None if prediction.noise is None else prediction.noise.tolist(),
         }
     )
     return data | {"findings": [finding.data for finding in prediction.findings]}

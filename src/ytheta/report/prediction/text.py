@@ -27,7 +27,7 @@ def print_prediction(console: Console, prediction: Prediction, *, verbose: bool 
         _print_predicted(console, prediction)
         console.print(Text("torques were predicted (-o or save writes them); the log has none to compare them with"))
         return
-    print_joint_errors(console, prediction.robot, errors, None)
+    print_joint_errors(console, prediction.robot, errors, None, std=prediction.rms_std)
     percent, raw = format_plain(errors.relative_percent), format_plain(errors.raw_relative_percent)
     console.print(Text(f"torque error {percent} % ({raw} % against the unfiltered torque)"))
 

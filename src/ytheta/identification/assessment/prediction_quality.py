@@ -1,0 +1,92 @@
+"""How well a model predicts torques: errors and standard deviations relative to what the torque of each joint varies.
+
+Notation      code         meaning                                                                       per joint
+              scale        standard deviation of the torque, at least MIN_SCALE_RATIO times the torque
+                           RMS of the strongest joint                                                    Nm or N
+              error        RMS of the residual / scale                                                   percent
+              uncertainty  RMS of the standard deviation of the predicted torque / scale                 percent
+
+The lower bound keeps joints with hardly any torque, such as a wrist without load or a joint at rest, from spoiling the
+verdict: noise and friction are most of their torque, but the drives of wrists are built for about this share of the
+torque of the shoulder, so that the error is small for the drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.shapes import PerJoint, freeze
+
+# Torque of a joint relative to that of the strongest joint of its kind. The effort limits of the last joint of the
+# TX40, UR10e, LWR4+ and Panda are 0.23, 0.16, 0.22 and 0.14 times those of the first joint.
+MIN_SCALE_RATIO = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionQuality:
+    """Errors and uncertainties in percent of the scales; see the module docstring. The arrays are read-only."""
+
+    error: PerJoint
+    uncertainty: PerJoint
+    scale: PerJoint
+
+    def __post_init__(self) -> None:
+        for values in (self.error, self.uncertainty, self.scale):
+            freeze(values)
+
+    @classmethod
+    def without_errors(cls, std: PerJoint, scale: PerJoint) -> PredictionQuality:
+        """Return the quality for motion whose torques were not measured; its errors are zero."""
+        return cls(np.zeros(len(scale)), _divide(std, scale), scale)
+
+    @property
+    def total_error(self) -> float:
+        """Error of all joints together, in percent."""
+        return _combine(self.error, self.scale)
+
+    @property
+    def total_uncertainty(self) -> float:
+        """Uncertainty of all joints together, in percent."""
+        return _combine(self.uncertainty, self.scale)
+
+    def add_uncertainty(self, other: PredictionQuality) -> PredictionQuality:
+        """Return the quality that is expected on the motion of ``other``, where nothing was measured.
+
+        The error is that of this motion, which the model lacks or which is noise, and the uncertainty there.
+        """
+        return PredictionQuality(np.hypot(self.error, other.uncertainty), other.uncertainty, self.scale)
+
+
+def _combine(percents: PerJoint, scale: PerJoint) -> float:
+    total = np.linalg.norm(scale)
+    return float(np.linalg.norm(percents * scale) / total if total > 0.0 else np.max(percents, initial=0.0))
+
+
+def measure_quality(errors: TorqueErrors, std: PerJoint, *, prismatic: Sequence[bool]) -> PredictionQuality:
+    """Return errors and uncertainties of a model on a motion.
+
+    ``std``: RMS of the standard deviation of each joint's predicted torque. ``prismatic``: which joints have forces
+    instead of torques. A joint that nearly always rests has no error, and does not count.
+    """
+    scale = find_scales(errors.variation, errors.torque_rms, prismatic=prismatic)
+    judged = errors.judged if errors.judged.any() else np.ones(len(scale), dtype=bool)
+    return PredictionQuality(_divide(errors.rms, scale) * judged, _divide(std, scale), scale * judged)
+
+
+def find_scales(variation: PerJoint, torque_rms: PerJoint, *, prismatic: Sequence[bool]) -> PerJoint:
+    """Return the scale of each joint; torques are compared with torques, and forces with forces."""
+    slides = np.array(prismatic, dtype=bool)
+    strongest = np.zeros(len(variation))
+    for kind in (slides, ~slides):
+        strongest[kind] = torque_rms[kind].max(initial=0.0)
+    return np.maximum(variation, MIN_SCALE_RATIO * strongest)
+
+
+def _divide(values: PerJoint, scale: PerJoint) -> PerJoint:
+    """Return percentages; zero relative to zero is zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((scale > 0.0) | (values != 0.0), 100.0 * values / scale, 0.0)

@@ -33,7 +33,7 @@ from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import Source, select_pieces
 from ytheta.shapes import Float, PerBase, PerSample
 
-MAX_SAMPLES = 20_000  # from which causes are found
+MAX_SAMPLES = 6000  # of the logs, in pieces; their regressor needs a few MB per hundred non-zeros
 BLOCK_COUNT = 4  # blocks of time; coefficients are fitted to every second block
 KNOT_COUNT = 8  # of the piecewise linear functions
 OUTER_QUANTILE = 0.02  # of the first knot; functions are constant beyond it, so that they do not extrapolate
@@ -208,7 +208,7 @@ def _collect_residuals(
                 predicted_rate=rate[at, j],
                 predicted_curvature=curvature[at, j],
                 residual=residual[at, j],
-                regressor=Y[at][:, part],
+                regressor=Y[:, part][at],
             )
         )
     return joints

@@ -74,17 +74,6 @@ def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, esti
         yield from check_rank_condition(problem, estimate)
 
 
-def find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:
-    """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
-    if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
-        statement = (
-            "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "
-            "which it is compared does"
-        )
-        remedy = "expect errors of Coulomb and viscous friction that exceed their standard deviations"
-        yield Finding(FitFindingCode.FRICTION, Severity.WARNING, statement, remedy)
-
-
 def find_bounded_friction(robot: Robot) -> Iterator[Finding]:
     """Yield a note about drives whose friction is constant beyond the recorded speeds."""
     bounded = [name for name, drive in robot.drives if np.isfinite(drive.max_curve_speed)]

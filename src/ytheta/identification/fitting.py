@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
@@ -14,12 +16,18 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
+from ytheta.identification.equations.motion_sources import (
+    CachedSource,
+    DirectionSource,
+    Source,
+    cache_sources,
+    select_pieces,
+)
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import Int, PerJoint
 
 # Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
@@ -56,8 +64,8 @@ class Selection:
         *,
         unknown_geometry: bool,
     ) -> Selection:
-        """Return a selection; the kind of friction "smooth" is not one of parameters."""
-        smooth = kinds is not None and SMOOTH in kinds
+        """Return a selection; the kind of friction "smooth" is not one of parameters, and one of the default kinds."""
+        smooth = SMOOTH in kinds if kinds is not None else not parameters
         friction = None if kinds is None else tuple(kind for kind in kinds if kind != SMOOTH)
         return cls(friction, rotor_inertia, parameters, unknown_geometry, smooth)
 
@@ -82,6 +90,16 @@ class Selection:
             friction=kinds if self.friction is None else self.friction,
             rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
         )
+
+    def list_scanned(self, robot: Robot) -> tuple[Family, ...]:
+        """Return the families of the equations from which transition speeds of Coulomb friction are chosen.
+
+        Root friction is one of them even if the model has none: both laws are steep at low speeds, and a gradual
+        transition is not to replace the other law.
+        """
+        has_root = not (robot.loops or robot.unset_symbols or self.unknown_geometry)
+        families = [family for family in self.forced if family is not Family.LOAD]
+        return tuple(dict.fromkeys((*families, *((Family.ROOT,) if has_root else ()))))
 
     def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
         """Return the families about which the data decide.
@@ -149,6 +167,23 @@ class FitEquations:
         if isinstance(form, Differential):
             form = replace(form, load=load)
         return self._make_problem(form, self.sources)
+
+    def make_alternatives(
+        self, families: Sequence[Family], row_drives: Int[np.ndarray, "rows"], choices: Sequence[Sequence[int]]
+    ) -> list[EstimationProblem]:
+        """Return the equations of several choices among the directions with alternative smoothing speeds.
+
+        ``row_drives``: the drive of every row of one alternative. Each of the ``choices`` has the number of the
+        alternative for every drive.
+        """
+        rows = np.arange(len(row_drives))
+        chosen = [np.asarray(choice)[row_drives] * len(rows) + rows for choice in choices]
+        return [
+            replace(self, sources=tuple(DirectionSource(source, each) for source in self.sources)).make_problem(
+                families, None
+            )
+            for each in chosen
+        ]
 
     def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the validation motion, always in the differential form."""

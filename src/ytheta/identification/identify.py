@@ -27,9 +27,11 @@ from ytheta.identification.assessment.residuals import TorqueErrors, compute_err
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import (
     find_highest_speeds,
     find_smooth_speeds,
+    list_smooth_speeds,
     make_drive_directions,
     with_smooth_speeds,
 )
@@ -43,7 +45,11 @@ from ytheta.identification.estimators.evidence.model_choice import (
     compute_error_percent,
     make_rigid_torque,
 )
-from ytheta.identification.estimators.evidence.transition_speeds import choose_transition_speeds
+from ytheta.identification.estimators.evidence.transition_speeds import (
+    ChoiceByDrive,
+    SpeedsByDrive,
+    choose_transition_speeds,
+)
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
@@ -52,7 +58,6 @@ from ytheta.identification.fit_findings import (
     find_bounded_friction,
     find_contradictory_friction,
     find_unexcited_joints,
-    find_unfiltered_friction,
     name_log,
 )
 from ytheta.identification.fitting import FitEquations, Selection
@@ -65,12 +70,12 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.drive_directions import AnyDirections
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
@@ -227,18 +232,26 @@ def _identify_from_logs(
     considered = selection.list_considered(robot, form) if uses_evidence else ()
 
     def make_equations(speeds: Mapping[str, float]) -> FitEquations:
-        directions = make_drive_directions(with_smooth_speeds(robot, speeds))
+        return make_equations_with(make_drive_directions(with_smooth_speeds(robot, speeds)), form, window)
+
+    def make_equations_with(directions: AnyDirections, form: str, window: float | None) -> FitEquations:
         sources = cache_sources(tuple(LogSource(each, directions, held_joints) for each in preparations))
         validation_sources = cache_sources(tuple(LogSource(each, directions) for each in validation_preparations))
         return FitEquations(robot, selection, form, window, min_speed, threads, considered, sources, validation_sources)
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
-    if selection.smooth:
-        families = [family for family in selection.forced if family is not Family.LOAD]
-        smooth_speeds = choose_transition_speeds(
-            lambda speeds: make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem(families, None), smooth_speeds
-        )
+    if selection.smooth and "coulomb" in selection.basic_friction:
+
+        def make_problems(speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]) -> list[EstimationProblem]:
+            directions = make_drive_directions(robot)
+            all_speeds = np.array([list_smooth_speeds(with_smooth_speeds(robot, each)) for each in speeds])
+            equations = make_equations_with(directions.with_alternatives(all_speeds), "differential", None)
+            return equations.thin(MAX_SCAN_SAMPLES).make_alternatives(
+                selection.list_scanned(robot), directions.row_drives, choices
+            )
+
+        smooth_speeds = choose_transition_speeds(robot, make_problems, smooth_speeds)
     fit_equations = make_equations(smooth_speeds)
     thinned = fit_equations.thin()
     choice, load = choose_model(
@@ -286,7 +299,6 @@ def _identify_from_logs(
         *describe_cumulative_form(form),
         *estimate.findings,
         *find_unexcited_joints(problem, estimator, estimate),
-        *find_unfiltered_friction(problem.base),
         *find_bounded_friction(model.robot),
         *find_contradictory_friction(choice),
         *diagnose(problem, estimate),

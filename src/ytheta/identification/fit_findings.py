@@ -13,7 +13,6 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode

@@ -162,11 +162,7 @@ class FitEquations:
 
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""
-        base = self.find_parameters(families)
-        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
-        if isinstance(form, Differential):
-            form = replace(form, load=load)
-        return self._make_problem(form, self.sources)
+        return self._make_problem(self._make_form(families, load), self.sources)
 
     def make_alternatives(
         self, families: Sequence[Family], row_drives: Int[np.ndarray, "rows"], choices: Sequence[Sequence[int]]
@@ -177,18 +173,26 @@ class FitEquations:
         alternative for every drive.
         """
         rows = np.arange(len(row_drives))
-        chosen = [np.asarray(choice)[row_drives] * len(rows) + rows for choice in choices]
+        form = self._make_form(families, None)
+        sources = cache_sources(subtract_known_torque(self.sources, KnownTorque(form.base)))  # they share the form
         return [
-            replace(self, sources=tuple(DirectionSource(source, each) for source in self.sources)).make_problem(
-                families, None
+            EstimationProblem(
+                form,
+                tuple(DirectionSource(source, np.asarray(choice)[row_drives] * len(rows) + rows) for source in sources),
+                threads=self.threads,
             )
-            for each in chosen
+            for choice in choices
         ]
 
     def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the validation motion, always in the differential form."""
         form = Differential(self.find_parameters(families), self.min_speed, load)
         return self._make_problem(form, self.validation_sources)
+
+    def _make_form(self, families: Sequence[Family], load: RigidTorque | None) -> Form:
+        base = self.find_parameters(families)
+        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
+        return replace(form, load=load) if isinstance(form, Differential) else form
 
     def _make_problem(self, form: Form, sources: tuple[Source, ...]) -> EstimationProblem:
         known = KnownTorque(form.base)

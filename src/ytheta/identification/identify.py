@@ -341,7 +341,7 @@ def _add_bodies(
     """Return the result with the bodies of the model, and findings about what they cost."""
     base = result.base
     assert isinstance(base, BaseParameters)
-    variances = result.noise**2 * result.autocorrelation_time
+    variances = result.error_variances
     standard = find_standard_parameters(
         base,
         result.estimate,

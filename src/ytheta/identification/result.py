@@ -1,10 +1,11 @@
 """The result of an identification: base parameters with their covariance, torque errors, and a verdict.
 
-Covariance    cov = sum_j v_j c_j P_j
+Covariance    cov = sum_j (v_j c_j + e_j²) P_j
               P_j   covariance of beta for unit noise of joint j, from the estimator
               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
                     of equations and the degrees of freedom d_j
+              e_j   bound of the error that preparing the motion leaves in all equations of joint j; see ``priors.noise``
               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
 """
 
@@ -36,6 +37,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.noise import bound_preparation_errors
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.standard_parameters import (
@@ -173,7 +175,12 @@ class Identification(Reported):
     @cached_property
     def covariance(self) -> BaseByBase:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
-        return freeze(self.estimate.covariance(self.noise**2 * self.autocorrelation_time))
+        return freeze(self.estimate.covariance(self.error_variances))
+
+    @property
+    def error_variances(self) -> PerJoint:
+        """Variance of one independent equation of each joint: correlated noise, and errors of preparing the motion."""
+        return self.noise**2 * self.autocorrelation_time + bound_preparation_errors(self.normal_equations)
 
     @property
     def autocorrelation_time(self) -> PerJoint:

@@ -1,8 +1,8 @@
 """Coulomb friction after the low-pass: its entries of Y are low-passed signs of velocities, not values of the kernel.
 
 The Coulomb column of a drive is the transposed row of its velocity ratios times the sign of its velocity. That row is
-the column of the drive's offset. Without loops it is constant, and multiplies the low-passed sign. With loops it depends
-on the pose, and the products of ratio and sign are low-passed (``drive_directions``).
+the column of the drive's offset. Without loops it is constant, and multiplies the low-passed sign. With loops it
+depends on the pose, and the products of ratio and sign are low-passed (``drive_directions``).
 
 If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
 to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -55,13 +55,12 @@ class FrictionEntries:
 class PoseRatios:
     """Velocity ratios of a robot with loops: the columns of the offsets of its drives."""
 
-    robot: Robot
+    kernel: AnyKernel
 
-    @cached_property
-    def kernel(self) -> AnyKernel:
-        offsets = [f"{name}{OFFSET}" for name in self.robot.moving]
+    @classmethod
+    def of(cls, robot: Robot) -> PoseRatios:
         # Offsets do not depend on smoothing speeds: robots that differ in them share a kernel.
-        return regressor(self.robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=0.0)), parameters=offsets)
+        return _find_pose_ratios(robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=0.0)))
 
     @property
     def pairs(self) -> Int[np.ndarray, "pairs 2"]:
@@ -77,12 +76,17 @@ class PoseRatios:
         return rates
 
 
+@lru_cache(maxsize=4)  # one identification makes several sources of motion, which need the same kernel
+def _find_pose_ratios(robot: Robot) -> PoseRatios:
+    return PoseRatios(regressor(robot, parameters=[f"{name}{OFFSET}" for name in robot.moving]))
+
+
 def make_drive_directions(robot: Robot) -> AnyDirections:
     """Return the velocity ratios and smoothing speeds of a robot's drives."""
     smooth_speeds = list_smooth_speeds(robot)
     if not robot.loops:
         return DriveDirections(compute_velocity_ratios(robot), smooth_speeds)
-    ratios = PoseRatios(robot)
+    ratios = PoseRatios.of(robot)
     moves = np.ones(len(robot.actuated), dtype=bool)
     return PoseDirections(ratios.pairs, ratios.compute, smooth_speeds[np.newaxis], moves)
 
@@ -131,7 +135,7 @@ def _compute_highest_speeds(log: Log) -> PerJoint:
 
 def _compute_highest_drive_speeds(robot: Robot, log: Log) -> Float[np.ndarray, "drives"]:
     """Return the highest speeds of all drives of a robot with loops."""
-    ratios = PoseRatios(robot)
+    ratios = PoseRatios.of(robot)
     drives, joints = ratios.pairs.T
     highest = np.zeros(len(robot.moving))
     for q, qd in _iterate_mean_speeds(log):
@@ -160,7 +164,7 @@ def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarra
     ]
     places = np.array([place for place, _, _ in coulomb], dtype=int)
     if base.robot.loops:
-        rows = {(drive, joint): k for k, (drive, joint) in enumerate(PoseRatios(base.robot).pairs.tolist())}
+        rows = {(drive, joint): k for k, (drive, joint) in enumerate(PoseRatios.of(base.robot).pairs.tolist())}
         owners = [rows[drive, joint] for _, drive, joint in coulomb] if coulomb else []
         return FrictionEntries(places, np.array(owners, dtype=int), np.ones(len(owners)))
     ratios = compute_velocity_ratios(base.robot)

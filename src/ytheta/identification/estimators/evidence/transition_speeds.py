@@ -9,7 +9,8 @@ Notation      n_j    number of equations of joint j
               x      logarithms of s; J = dr / dx, with beta solved for anew at each x
 Reference     G. H. Golub and V. Pereyra, "Separable nonlinear least squares: the variable projection method and its
               applications", Inverse Problems 19 (2003) R1-R26
-Differs from  the reference in: J is a finite difference, and x has a wide prior around the best of the speeds tried
+Differs from  the reference in: J is a finite difference, and x has a wide prior around the best of the speeds tried, where a
+              drive stays whose friction the data do not show
 
 A speed other than the lowest needs much more than strong evidence, as a friction law does, and the likelihood must have
 its maximum between the speeds tried. Then Gauss-Newton steps improve it. If a drive acts on several joints, all drives
@@ -24,7 +25,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.equations.friction_laws import supports_load_friction
 from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
@@ -38,7 +41,6 @@ MULTIPLES = tuple(10.0 ** (0.5 * k) for k in range(1, 6))
 MIN_LOG_LIKELIHOOD_RATIO = 10.0  # as for friction laws, see ``model_choice``
 LOG_STEP = 0.02  # of a finite difference with respect to log s
 PRIOR_DEVIATION = float(np.log(10.0))  # of log s around the best of the speeds tried; also the largest step
-MAX_DEVIATION = 1.0  # of log s; a speed that the data determine less well is the lowest
 MAX_ROUNDS = 8
 MIN_RELATIVE_DECREASE = 1e-3  # of the weighted squares of the residuals; a smaller step is the last one
 
@@ -50,14 +52,16 @@ MakeProblems = Callable[[Sequence[SpeedsByDrive], Sequence[ChoiceByDrive]], Sequ
 
 def choose_transition_speeds(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
     """Return the transition speed of every drive; ``lowest`` are the speeds from which the search starts."""
-    multiples = _scan(robot, make_problems, lowest)
-    if not multiples:
-        return dict(lowest)
+    multiples, base = _scan(robot, make_problems, lowest)
     start = _multiply(lowest, multiples)
-    return {**lowest, **_improve(robot, make_problems, start, tuple(multiples))}
+    # A drive whose friction is grouped with that of others has no column of its own.
+    drives = [name for name in multiples if f"{name}{COULOMB}" in base.independent]
+    return start | _improve(robot, make_problems, start, drives) if drives else start
 
 
-def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
+def _scan(
+    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive
+) -> tuple[dict[str, float], ModelParameters]:
     """Return the best multiples of the lowest speeds, for the drives whose transition is gradual."""
     alternatives = [_multiply(lowest, dict.fromkeys(lowest, multiple)) for multiple in (1.0, *MULTIPLES)]
     problems = make_problems(alternatives, [[k] * len(robot.moving) for k in range(len(alternatives))])
@@ -67,9 +71,9 @@ def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> d
         gains = np.nan_to_num(0.5 * scale * np.log(squares[0] / squares), nan=0.0, posinf=0.0, neginf=0.0)
     if not supports_load_friction(robot):
         shared = _choose_multiples(gains.sum(axis=1, keepdims=True))[0]
-        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 else {}
+        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 else {}, problems[0].base
     chosen = zip(robot.actuated, _choose_multiples(gains).tolist(), strict=True)
-    return {name: multiple for name, multiple in chosen if multiple > 1.0}
+    return {name: multiple for name, multiple in chosen if multiple > 1.0}, problems[0].base
 
 
 def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:
@@ -92,7 +96,7 @@ def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:
 def _improve(
     robot: Robot, make_problems: MakeProblems, start: SpeedsByDrive, drives: Sequence[str]
 ) -> dict[str, float]:
-    """Return the speeds of these drives after Gauss-Newton steps, if the data determine them."""
+    """Return the speeds of these drives after Gauss-Newton steps."""
     x = x0 = np.log([start[name] for name in drives])
     for _ in range(MAX_ROUNDS):
         speeds = dict(start) | dict(zip(drives, np.exp(x).tolist(), strict=True))
@@ -100,19 +104,14 @@ def _improve(
         x = x + step.change
         if step.relative_decrease < MIN_RELATIVE_DECREASE:
             break
-    return {
-        name: float(np.exp(value))
-        for name, value, deviation in zip(drives, x, step.deviations, strict=True)
-        if deviation <= MAX_DEVIATION
-    }
+    return dict(zip(drives, np.exp(x).tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """A Gauss-Newton step of x, the deviations of x, and the expected decrease of the squares of the residuals."""
+    """A Gauss-Newton step of x, and the decrease of the squares of the residuals that it is expected to cause."""
 
     change: Float[np.ndarray, "drives"]
-    deviations: Float[np.ndarray, "drives"]
     relative_decrease: float
 
 
@@ -140,7 +139,7 @@ def _compute_step(
     gradient = J @ residual.ravel() - from_prior / PRIOR_DEVIATION**2
     change = -np.linalg.solve(H, gradient)
     decrease = float(-gradient @ change) / float((residual**2).sum() or 1.0)
-    return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), np.sqrt(np.diag(np.linalg.inv(H))), decrease)
+    return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), decrease)
 
 
 def _compute_residuals(problem: EstimationProblem, beta: Float[np.ndarray, "base"]) -> JointsBySample:

@@ -19,12 +19,13 @@ have the same multiple of their highest speeds before these steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
@@ -56,7 +57,24 @@ def choose_transition_speeds(robot: Robot, make_problems: MakeProblems, lowest: 
     start = _multiply(lowest, multiples)
     # A drive whose friction is grouped with that of others has no column of its own.
     drives = [name for name in multiples if f"{name}{COULOMB}" in base.independent]
-    return start | _improve(robot, make_problems, start, drives) if drives else start
+    if not drives:
+        return start
+    improved = start | _improve(robot, make_problems, start, drives)
+    for name, partner in _find_partners(base, multiples):  # drives that turn together, at a constant ratio
+        improved[name] = improved[partner] * lowest[name] / lowest[partner]
+    return improved
+
+
+def _find_partners(base: ModelParameters, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield drives whose Coulomb friction has no column of its own, each with a drive whose column contains it."""
+    if not isinstance(base, BaseParameters):
+        return
+    columns = {name: k for k, name in enumerate(base.robot.parameter_names)}
+    owners = [(k, name.removesuffix(COULOMB)) for k, name in enumerate(base.independent) if name.endswith(COULOMB)]
+    for name in names:
+        grouped = [owner for k, owner in owners if base.K[k, columns[f"{name}{COULOMB}"]]]
+        if grouped and name not in grouped:
+            yield name, grouped[0]
 
 
 def _scan(

@@ -5,7 +5,7 @@ Covariance    cov = sum_j (v_j c_j + e_j²) P_j
               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
                     of equations and the degrees of freedom d_j
-              e_j   bound of the error that preparing the motion leaves in all equations of joint j; see ``priors.noise``
+              e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
 """
 

@@ -37,8 +37,8 @@ MAX_PRODUCT_PIECES = 12  # of the motion, for the products Yᵀ R Y
 MIN_REMAINING_SHARE = 0.2
 
 # Error that filters, differences and the sampling of fast torques leave in the equations of a joint, relative to the
-# torques of all its samples: a systematic error, which does not average out. Noise-free simulations of all robots of the
-# catalog show up to half of this share of the torque along the columns of a parameter.
+# torques of all its samples: a systematic error, which does not average out. Noise-free simulations of all robots of
+# the catalog show up to half of this share of the torque along the columns of a parameter.
 PREPARATION_ERROR = 5e-5
 
 PerLagAndJoint = Float[np.ndarray, "lags joints"]

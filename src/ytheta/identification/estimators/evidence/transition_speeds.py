@@ -9,8 +9,8 @@ Notation      n_j    number of equations of joint j
               x      logarithms of s; J = dr / dx, with beta solved for anew at each x
 Reference     G. H. Golub and V. Pereyra, "Separable nonlinear least squares: the variable projection method and its
               applications", Inverse Problems 19 (2003) R1-R26
-Differs from  the reference in: J is a finite difference, and x has a wide prior around the best of the speeds tried, where a
-              drive stays whose friction the data do not show
+Differs from  the reference in: J is a finite difference, and x has a wide prior around the best of the speeds tried,
+              where a drive stays whose friction the data do not show
 
 A speed other than the lowest needs much more than strong evidence, as a friction law does, and the likelihood must have
 its maximum between the speeds tried. Then Gauss-Newton steps improve it. If a drive acts on several joints, all drives
@@ -77,9 +77,7 @@ def _find_partners(base: ModelParameters, names: Iterable[str]) -> Iterator[tupl
             yield name, grouped[0]
 
 
-def _scan(
-    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive
-) -> tuple[dict[str, float], ModelParameters]:
+def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> tuple[dict[str, float], ModelParameters]:
     """Return the best multiples of the lowest speeds, for the drives whose transition is gradual."""
     alternatives = [_multiply(lowest, dict.fromkeys(lowest, multiple)) for multiple in (1.0, *MULTIPLES)]
     problems = make_problems(alternatives, [[k] * len(robot.moving) for k in range(len(alternatives))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +71,16 @@ def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, esti
         from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
 
         yield from check_rank_condition(problem, estimate)
+
+
+def describe_transitions(lowest: Mapping[str, float], chosen: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield a note about drives whose Coulomb friction changes its sign gradually, because the data speak for it."""
+    speeds = {name: speed for name, speed in chosen.items() if speed > lowest[name]}
+    if speeds:
+        listed = ", ".join(f"{name} ({speed:.3g})" for name, speed in speeds.items())
+        statement = f"Coulomb friction changes its sign gradually, within these speeds in rad/s or m/s: {listed}"
+        remedy = "the data speak for it; --friction viscous,coulomb,offset lets it change abruptly"
+        yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy, names=tuple(speeds), fields=speeds)
 
 
 def find_bounded_friction(robot: Robot) -> Iterator[Finding]:

@@ -53,6 +53,7 @@ from ytheta.identification.estimators.evidence.transition_speeds import (
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
+    describe_transitions,
     describe_unknown_geometry,
     find_body_findings,
     find_bounded_friction,
@@ -137,8 +138,8 @@ def identify(
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
                    "root" (root of the speed), "load" (in proportion to the load), and "smooth" if the data are to
-                   choose how gradually Coulomb friction changes its sign. By default viscous, coulomb and offset; and
-                   with "auto" also root and load if the data speak for them
+                   choose how gradually Coulomb friction changes its sign. By default viscous, coulomb, offset and
+                   smooth; and with "auto" also root and load if the data speak for them
     rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
                    they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
@@ -241,7 +242,8 @@ def _identify_from_logs(
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
-    if selection.smooth and "coulomb" in selection.basic_friction:
+    lowest_speeds = smooth_speeds
+    if selection.smooth and "coulomb" in selection.basic_friction and not list_smooth_speeds(robot).all():
 
         def make_problems(speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]) -> list[EstimationProblem]:
             directions = make_drive_directions(robot)
@@ -299,6 +301,7 @@ def _identify_from_logs(
         *describe_cumulative_form(form),
         *estimate.findings,
         *find_unexcited_joints(problem, estimator, estimate),
+        *describe_transitions(lowest_speeds, smooth_speeds),
         *find_bounded_friction(model.robot),
         *find_contradictory_friction(choice),
         *diagnose(problem, estimate),

@@ -39,7 +39,6 @@ from ytheta.identification.priors.evidence import Evidence, Information, Posteri
 from ytheta.identification.priors.noise import (
     Noise,
     PerLagAndJoint,
-    bound_preparation_errors,
     compute_mean_inflation,
     estimate_correlation,
     estimate_inflation,
@@ -94,10 +93,7 @@ def make_noise(
 ) -> Noise:
     """Return the noise of the residuals of a solution without prior."""
     _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
-    mean_inflation = compute_mean_inflation(inflation)
-    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, mean_inflation)
-    # A systematic error counts as one equation, so that its variance is not multiplied by the inflation.
-    variances = variances + bound_preparation_errors(equations) / mean_inflation
+    variances = estimate_variances(equations, solution.beta, degrees_of_freedom, compute_mean_inflation(inflation))
     floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
     is_informative = equations.torque_squares > 0.0  # a joint whose torque is always zero says nothing
     return Noise(np.where(is_informative, np.maximum(variances, floor), np.inf), inflation)

@@ -12,8 +12,8 @@ Reference     G. H. Golub and V. Pereyra, "Separable nonlinear least squares: th
 Differs from  the reference in: J is a finite difference, and x has a wide prior around the best of the speeds tried,
               where a drive stays whose friction the data do not show
 
-A speed other than the lowest needs much more than strong evidence, as a friction law does, and the likelihood must have
-its maximum between the speeds tried. Then Gauss-Newton steps improve it. If a drive acts on several joints, all drives
+A speed other than the lowest needs much more than strong evidence, as a friction law does, the likelihood must have its
+maximum between the speeds tried, and the speed must explain at least half of the squares of the residuals. Then Gauss-Newton steps improve it. If a drive acts on several joints, all drives
 have the same multiple of their highest speeds before these steps.
 """
 
@@ -40,6 +40,9 @@ from ytheta.shapes import Float, JointsBySample, PerJoint
 # one is not a transition any more, but friction that is proportional to the speed up to a third of the highest.
 MULTIPLES = tuple(10.0 ** (0.5 * k) for k in range(1, 6))
 MIN_LOG_LIKELIHOOD_RATIO = 10.0  # as for friction laws, see ``model_choice``
+# Of the squares of a joint's residuals. If more remains, most of the error has another cause, such as stiction, and a
+# gradual transition would be a makeshift: on recorded logs, other motion was then predicted slightly worse.
+MAX_REMAINING_SHARE = 0.5
 LOG_STEP = 0.02  # of a finite difference with respect to log s
 PRIOR_DEVIATION = float(np.log(10.0))  # of log s around the best of the speeds tried; also the largest step
 MAX_ROUNDS = 8
@@ -85,11 +88,12 @@ def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> t
     scale = _compute_independent_equations(problems[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = np.nan_to_num(0.5 * scale * np.log(squares[0] / squares), nan=0.0, posinf=0.0, neginf=0.0)
+    explains = squares.min(axis=0) <= MAX_REMAINING_SHARE * squares[0]
     if not supports_load_friction(robot):
         shared = _choose_multiples(gains.sum(axis=1, keepdims=True))[0]
-        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 else {}, problems[0].base
-    chosen = zip(robot.actuated, _choose_multiples(gains).tolist(), strict=True)
-    return {name: multiple for name, multiple in chosen if multiple > 1.0}, problems[0].base
+        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 and explains.any() else {}, problems[0].base
+    chosen = zip(robot.actuated, _choose_multiples(gains).tolist(), explains, strict=True)
+    return {name: multiple for name, multiple, is_cause in chosen if multiple > 1.0 and is_cause}, problems[0].base
 
 
 def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -49,6 +50,7 @@ from ytheta.identification.estimators.evidence.transition_speeds import (
     ChoiceByDrive,
     SpeedsByDrive,
     choose_transition_speeds,
+    compute_transition_covariance,
 )
 from ytheta.identification.fit_findings import (
     collect_log_findings,
@@ -71,6 +73,7 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
@@ -243,17 +246,18 @@ def _identify_from_logs(
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
     lowest_speeds = smooth_speeds
+
+    def make_alternatives(
+        families: Sequence[Family], speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]
+    ) -> list[EstimationProblem]:
+        directions = make_drive_directions(robot)
+        all_speeds = np.array([list_smooth_speeds(with_smooth_speeds(robot, each)) for each in speeds])
+        equations = make_equations_with(directions.with_alternatives(all_speeds), "differential", None)
+        return equations.thin(MAX_SCAN_SAMPLES).make_alternatives(families, directions.row_drives, choices)
+
     if selection.smooth and "coulomb" in selection.basic_friction and not list_smooth_speeds(robot).all():
-
-        def make_problems(speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]) -> list[EstimationProblem]:
-            directions = make_drive_directions(robot)
-            all_speeds = np.array([list_smooth_speeds(with_smooth_speeds(robot, each)) for each in speeds])
-            equations = make_equations_with(directions.with_alternatives(all_speeds), "differential", None)
-            return equations.thin(MAX_SCAN_SAMPLES).make_alternatives(
-                selection.list_scanned(robot), directions.row_drives, choices
-            )
-
-        smooth_speeds = choose_transition_speeds(robot, make_problems, smooth_speeds)
+        make_scanned = partial(make_alternatives, selection.list_scanned(robot))
+        smooth_speeds = choose_transition_speeds(robot, make_scanned, smooth_speeds)
     fit_equations = make_equations(smooth_speeds)
     thinned = fit_equations.thin()
     choice, load = choose_model(
@@ -316,6 +320,9 @@ def _identify_from_logs(
         findings,
         None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta),
         choice=choice,
+        transition_covariance=compute_transition_covariance(
+            robot, partial(make_alternatives, (*choice.kept, *selection.forced)), lowest_speeds, smooth_speeds
+        ),
     )
     if isinstance(model, BaseParameters):
         report("finding the bodies")

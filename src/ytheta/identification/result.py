@@ -128,6 +128,9 @@ class Identification(Reported):
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
     consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
+    transition_covariance
+                      part of the covariance that the uncertainty of chosen transition speeds of Coulomb friction causes;
+                      None if none was chosen
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -145,6 +148,7 @@ class Identification(Reported):
     choice: ModelChoice = NO_CHOICE
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
+    transition_covariance: BaseByBase | None = None
 
     @property
     def beta(self) -> PerBase:
@@ -175,7 +179,8 @@ class Identification(Reported):
     @cached_property
     def covariance(self) -> BaseByBase:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
-        return freeze(self.estimate.covariance(self.error_variances))
+        covariance = self.estimate.covariance(self.error_variances)
+        return freeze(covariance if self.transition_covariance is None else covariance + self.transition_covariance)
 
     @property
     def error_variances(self) -> PerJoint:

@@ -13,8 +13,9 @@ Differs from  the reference in: J is a finite difference, and x has a wide prior
               where a drive stays whose friction the data do not show
 
 A speed other than the lowest needs much more than strong evidence, as a friction law does, the likelihood must have its
-maximum between the speeds tried, and the speed must explain at least half of the squares of the residuals. Then Gauss-Newton steps improve it. If a drive acts on several joints, all drives
-have the same multiple of their highest speeds before these steps.
+maximum between the speeds tried, and the speed must explain at least half of the squares of the residuals. Then
+Gauss-Newton steps improve it. If a drive acts on several joints, all drives have the same multiple of their highest
+speeds before these steps. The uncertainty of s is part of that of the parameters: d(beta)/dx (JᵀJ)⁻¹ d(beta)/dxᵀ.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ytheta.identification.estimators.least_squares import solve_weighted
 from ytheta.identification.estimators.weighted import solve_reweighted
 from ytheta.identification.priors.noise import estimate_correlation
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, JointsBySample, PerJoint
+from ytheta.shapes import BaseByBase, Float, JointsBySample, PerJoint
 
 # Of the lowest speed, which is a thousandth of the highest speed of the log: half a decade between neighbours. The last
 # one is not a transition any more, but friction that is proportional to the speed up to a third of the highest.
@@ -66,6 +67,17 @@ def choose_transition_speeds(robot: Robot, make_problems: MakeProblems, lowest: 
     for name, partner in _find_partners(base, multiples):  # drives that turn together, at a constant ratio
         improved[name] = improved[partner] * lowest[name] / lowest[partner]
     return improved
+
+
+def compute_transition_covariance(
+    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive, chosen: SpeedsByDrive
+) -> BaseByBase | None:
+    """Return the covariance of beta that the uncertainty of the chosen speeds causes; None if all are the lowest."""
+    drives = [name for name, speed in chosen.items() if speed > lowest[name]]
+    if not drives:
+        return None
+    step = _compute_step(robot, make_problems, chosen, drives, np.zeros(len(drives)))
+    return np.asarray(step.effect @ step.covariance @ step.effect.T)
 
 
 def _find_partners(base: ModelParameters, names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -129,10 +141,15 @@ def _improve(
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """A Gauss-Newton step of x, and the decrease of the squares of the residuals that it is expected to cause."""
+    """A Gauss-Newton step of x, and the decrease of the squares of the residuals that it is expected to cause.
+
+    ``covariance`` is that of x, and ``effect`` is d(beta) / dx.
+    """
 
     change: Float[np.ndarray, "drives"]
     relative_decrease: float
+    covariance: Float[np.ndarray, "drives drives"]
+    effect: Float[np.ndarray, "base drives"]
 
 
 def _compute_step(
@@ -150,16 +167,18 @@ def _compute_step(
     squares = equations.residual_squares(solution.beta)
     scale = _compute_independent_equations(problems[0])
     information = np.sqrt(np.where(squares > 0.0, scale / np.where(squares > 0.0, squares, 1.0), 0.0))[:, np.newaxis]
+    beta, *changed_beta = (solve_weighted(each.normal_equations(), weights, solution.beta).beta for each in problems)
     residual, *others = (
-        information * _compute_residuals(each, solve_weighted(each.normal_equations(), weights, solution.beta).beta)
-        for each in problems
+        information * _compute_residuals(each, values)
+        for each, values in zip(problems, (beta, *changed_beta), strict=True)
     )
     J = np.stack([(other - residual).ravel() for other in others]) / LOG_STEP
     H = J @ J.T + np.eye(len(J)) / PRIOR_DEVIATION**2
     gradient = J @ residual.ravel() - from_prior / PRIOR_DEVIATION**2
     change = -np.linalg.solve(H, gradient)
     decrease = float(-gradient @ change) / float((residual**2).sum() or 1.0)
-    return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), decrease)
+    effect = np.stack([values - beta for values in changed_beta], axis=1) / LOG_STEP
+    return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), decrease, np.linalg.inv(H), effect)
 
 
 def _compute_residuals(problem: EstimationProblem, beta: Float[np.ndarray, "base"]) -> JointsBySample:

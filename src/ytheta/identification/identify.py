@@ -51,6 +51,7 @@ from ytheta.identification.estimators.evidence.transition_speeds import (
     SpeedsByDrive,
     choose_transition_speeds,
     compute_transition_covariance,
+    improve_transition_speeds,
 )
 from ytheta.identification.fit_findings import (
     collect_log_findings,
@@ -268,7 +269,12 @@ def _identify_from_logs(
         prior=prior,
     )
     del thinned  # frees its motion
-    problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
+    families = (*choice.kept, *selection.forced)
+    if smooth_speeds != lowest_speeds:  # those of the chosen model
+        make_chosen = partial(make_alternatives, families)
+        smooth_speeds = improve_transition_speeds(robot, make_chosen, lowest_speeds, smooth_speeds)
+        fit_equations = make_equations(smooth_speeds)
+    problem = fit_equations.make_problem(families, load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
         estimator = replace(estimator, correlation=choice.correlation)
@@ -321,7 +327,7 @@ def _identify_from_logs(
         None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta),
         choice=choice,
         transition_covariance=compute_transition_covariance(
-            robot, partial(make_alternatives, (*choice.kept, *selection.forced)), lowest_speeds, smooth_speeds
+            robot, partial(make_alternatives, families), lowest_speeds, smooth_speeds
         ),
     )
     if isinstance(model, BaseParameters):

@@ -129,8 +129,8 @@ class Identification(Reported):
                       geometry is unknown
     consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
     transition_covariance
-                      part of the covariance that the uncertainty of chosen transition speeds of Coulomb friction causes;
-                      None if none was chosen
+                      part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
+                      friction; None if none was chosen
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """

@@ -57,14 +57,24 @@ MakeProblems = Callable[[Sequence[SpeedsByDrive], Sequence[ChoiceByDrive]], Sequ
 
 def choose_transition_speeds(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
     """Return the transition speed of every drive; ``lowest`` are the speeds from which the search starts."""
-    multiples, base = _scan(robot, make_problems, lowest)
-    start = _multiply(lowest, multiples)
+    start = _multiply(lowest, _scan(robot, make_problems, lowest))
+    return improve_transition_speeds(robot, make_problems, lowest, start)
+
+
+def improve_transition_speeds(
+    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive, start: SpeedsByDrive
+) -> dict[str, float]:
+    """Return the speeds after Gauss-Newton steps from ``start``; drives that have the lowest speed keep it."""
+    gradual = [name for name, speed in start.items() if speed > lowest[name]]
+    if not gradual:
+        return dict(start)
+    (problem,) = make_problems([start], [[0] * len(robot.moving)])
     # A drive whose friction is grouped with that of others has no column of its own.
-    drives = [name for name in multiples if f"{name}{COULOMB}" in base.independent]
+    drives = [name for name in gradual if f"{name}{COULOMB}" in problem.base.independent]
     if not drives:
-        return start
-    improved = start | _improve(robot, make_problems, start, drives)
-    for name, partner in _find_partners(base, multiples):  # drives that turn together, at a constant ratio
+        return dict(start)
+    improved = dict(start) | _improve(robot, make_problems, start, drives)
+    for name, partner in _find_partners(problem.base, gradual):  # drives that turn together, at a constant ratio
         improved[name] = improved[partner] * lowest[name] / lowest[partner]
     return improved
 
@@ -92,7 +102,7 @@ def _find_partners(base: ModelParameters, names: Iterable[str]) -> Iterator[tupl
             yield name, grouped[0]
 
 
-def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> tuple[dict[str, float], ModelParameters]:
+def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
     """Return the best multiples of the lowest speeds, for the drives whose transition is gradual."""
     alternatives = [_multiply(lowest, dict.fromkeys(lowest, multiple)) for multiple in (1.0, *MULTIPLES)]
     problems = make_problems(alternatives, [[k] * len(robot.moving) for k in range(len(alternatives))])
@@ -103,9 +113,9 @@ def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> t
     explains = squares.min(axis=0) <= MAX_REMAINING_SHARE * squares[0]
     if not supports_load_friction(robot):
         shared = _choose_multiples(gains.sum(axis=1, keepdims=True))[0]
-        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 and explains.any() else {}, problems[0].base
+        return dict.fromkeys(lowest, float(shared)) if shared > 1.0 and explains.any() else {}
     chosen = zip(robot.actuated, _choose_multiples(gains).tolist(), explains, strict=True)
-    return {name: multiple for name, multiple, is_cause in chosen if multiple > 1.0 and is_cause}, problems[0].base
+    return {name: multiple for name, multiple, is_cause in chosen if multiple > 1.0 and is_cause}
 
 
 def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:

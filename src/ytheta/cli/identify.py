@@ -82,7 +82,7 @@ Friction = Annotated[
     typer.Option(
         metavar="KINDS",
         help="viscous, coulomb, offset, asymmetric, root, load or smooth, separated by commas, or none; by default "
-        "viscous,coulomb,offset, and root and load if the data speak for them.",
+        "viscous,coulomb,offset, and root, load and smooth if the data speak for them.",
     ),
 ]
 RotorInertia = Annotated[

@@ -62,8 +62,8 @@ def check_friction_laws(robot: Robot, kinds: Sequence[str]) -> None:
             f"robot {robot.name!r} has loops, couplings or motors, with which the torque that a drive transmits is not "
             "that of one joint; remove 'load' from friction"
         )
-    if SMOOTH in kinds and (robot.loops or all(drive.coulomb_speed for _, drive in robot.drives)):
-        reason = "has closed loops" if robot.loops else "has a coulomb_speed for every drive in its description"
+    if SMOOTH in kinds and all(drive.coulomb_speed for _, drive in robot.drives):
+        reason = "has a coulomb_speed for every drive in its description"
         raise InputError(f"robot {robot.name!r} {reason}, so there is nothing to choose; remove 'smooth' from friction")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
@@ -110,15 +109,14 @@ def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, esti
         yield from check_rank_condition(problem, estimate)
 
 
-def find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:
-    """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
-    if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
-        statement = (
-            "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "
-            "which it is compared does"
-        )
-        remedy = "expect errors of Coulomb and viscous friction that exceed their standard deviations"
-        yield Finding(FitFindingCode.FRICTION, Severity.WARNING, statement, remedy)
+def describe_transitions(lowest: Mapping[str, float], chosen: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield a note about drives whose Coulomb friction changes its sign gradually, because the data speak for it."""
+    speeds = {name: speed for name, speed in chosen.items() if speed > lowest[name]}
+    if speeds:
+        listed = ", ".join(f"{name} ({speed:.3g})" for name, speed in speeds.items())
+        statement = f"Coulomb friction changes its sign gradually, within these speeds in rad/s or m/s: {listed}"
+        remedy = "the data speak for it; --friction viscous,coulomb,offset lets it change abruptly"
+        yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy, names=tuple(speeds), fields=speeds)
 
 
 def find_bounded_friction(robot: Robot) -> Iterator[Finding]:

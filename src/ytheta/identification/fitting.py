@@ -16,13 +16,19 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import CachedSource, Source, cache_sources, select_pieces
+from ytheta.identification.equations.motion_sources import (
+    CachedSource,
+    DirectionSource,
+    Source,
+    cache_sources,
+    select_pieces,
+)
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.equations.stiction import find_sticking_rates
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerJoint
+from ytheta.shapes import Float, Int, PerJoint
 
 # Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
@@ -59,8 +65,8 @@ class Selection:
         *,
         unknown_geometry: bool,
     ) -> Selection:
-        """Return a selection; the kind of friction "smooth" is not one of parameters."""
-        smooth = kinds is not None and SMOOTH in kinds
+        """Return a selection; the kind of friction "smooth" is not one of parameters, and one of the default kinds."""
+        smooth = SMOOTH in kinds if kinds is not None else not parameters
         friction = None if kinds is None else tuple(kind for kind in kinds if kind != SMOOTH)
         return cls(friction, rotor_inertia, parameters, unknown_geometry, smooth)
 
@@ -91,6 +97,16 @@ class Selection:
         if self.parameters:
             return find_sticking_rates(robot, match_parameters(robot, self.parameters))
         return find_sticking_rates(robot, select_parameters(robot, rotor_inertia=False, friction=self.basic_friction))
+
+    def list_scanned(self, robot: Robot) -> tuple[Family, ...]:
+        """Return the families of the equations from which transition speeds of Coulomb friction are chosen.
+
+        Root friction is one of them even if the model has none: both laws are steep at low speeds, and a gradual
+        transition is not to replace the other law.
+        """
+        has_root = not (robot.loops or robot.unset_symbols or self.unknown_geometry)
+        families = [family for family in self.forced if family is not Family.LOAD]
+        return tuple(dict.fromkeys((*families, *((Family.ROOT,) if has_root else ()))))
 
     def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
         """Return the families about which the data decide.
@@ -153,16 +169,37 @@ class FitEquations:
 
     def make_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the fit; ``load``: torque that drives transmit, if friction depends on it."""
-        base = self.find_parameters(families)
-        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
-        if isinstance(form, Differential):
-            form = replace(form, load=load)
-        return self._make_problem(form, self.sources)
+        return self._make_problem(self._make_form(families, load), self.sources)
+
+    def make_alternatives(
+        self, families: Sequence[Family], row_drives: Int[np.ndarray, "rows"], choices: Sequence[Sequence[int]]
+    ) -> list[EstimationProblem]:
+        """Return the equations of several choices among the directions with alternative smoothing speeds.
+
+        ``row_drives``: the drive of every row of one alternative. Each of the ``choices`` has the number of the
+        alternative for every drive.
+        """
+        rows = np.arange(len(row_drives))
+        form = self._make_form(families, None)
+        sources = cache_sources(subtract_known_torque(self.sources, KnownTorque(form.base)))  # they share the form
+        return [
+            EstimationProblem(
+                form,
+                tuple(DirectionSource(source, np.asarray(choice)[row_drives] * len(rows) + rows) for source in sources),
+                threads=self.threads,
+            )
+            for choice in choices
+        ]
 
     def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the validation motion, always in the differential form."""
         form = Differential(self.find_parameters(families), self.min_speed, load)
         return self._make_problem(form, self.validation_sources)
+
+    def _make_form(self, families: Sequence[Family], load: RigidTorque | None) -> Form:
+        base = self.find_parameters(families)
+        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
+        return replace(form, load=load) if isinstance(form, Differential) else form
 
     def _make_problem(self, form: Form, sources: tuple[Source, ...]) -> EstimationProblem:
         known = KnownTorque(form.base)

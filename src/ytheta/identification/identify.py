@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import (
     find_highest_speeds,
     find_smooth_speeds,
+    list_smooth_speeds,
     make_drive_directions,
     with_smooth_speeds,
 )
@@ -48,17 +50,23 @@ from ytheta.identification.estimators.evidence.model_choice import (
     compute_error_percent,
     make_rigid_torque,
 )
-from ytheta.identification.estimators.evidence.transition_speeds import choose_transition_speeds
+from ytheta.identification.estimators.evidence.transition_speeds import (
+    ChoiceByDrive,
+    SpeedsByDrive,
+    choose_transition_speeds,
+    compute_transition_covariance,
+    improve_transition_speeds,
+)
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
+    describe_transitions,
     describe_unknown_geometry,
     find_body_findings,
     find_bounded_friction,
     find_contradictory_friction,
     find_resting_joints,
     find_unexcited_joints,
-    find_unfiltered_friction,
     name_log,
 )
 from ytheta.identification.fitting import FitEquations, Selection
@@ -77,6 +85,7 @@ from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.drive_directions import AnyDirections
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import AUTO, PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
@@ -138,8 +147,8 @@ def identify(
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
                    "root" (root of the speed), "load" (in proportion to the load), and "smooth" if the data are to
-                   choose how gradually Coulomb friction changes its sign. By default viscous, coulomb and offset; and
-                   with "auto" also root and load if the data speak for them
+                   choose how gradually Coulomb friction changes its sign. By default viscous, coulomb, offset and
+                   smooth; and with "auto" also root and load if the data speak for them
     rotor_inertia  whether to estimate the rotor inertias of the drives; by default the data decide with "auto", and
                    they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
@@ -242,7 +251,9 @@ def _identify_from_logs(
     )
 
     def make_equations(speeds: Mapping[str, float]) -> FitEquations:
-        directions = make_drive_directions(with_smooth_speeds(robot, speeds))
+        return make_equations_with(make_drive_directions(with_smooth_speeds(robot, speeds)), form, window)
+
+    def make_equations_with(directions: AnyDirections, form: str, window: float | None) -> FitEquations:
         sources = tuple(
             LogSource(each, directions, held_joints, rest) for each, rest in zip(preparations, rests, strict=True)
         )
@@ -264,11 +275,19 @@ def _identify_from_logs(
 
     _check_equations(make_equations(smooth_speeds))
     report("choosing the model")
-    if selection.smooth:
-        families = [family for family in selection.forced if family is not Family.LOAD]
-        smooth_speeds = choose_transition_speeds(
-            lambda speeds: make_equations(speeds).thin(MAX_SCAN_SAMPLES).make_problem(families, None), smooth_speeds
-        )
+    lowest_speeds = smooth_speeds
+
+    def make_alternatives(
+        families: Sequence[Family], speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]
+    ) -> list[EstimationProblem]:
+        directions = make_drive_directions(robot)
+        all_speeds = np.array([list_smooth_speeds(with_smooth_speeds(robot, each)) for each in speeds])
+        equations = make_equations_with(directions.with_alternatives(all_speeds), "differential", None)
+        return equations.thin(MAX_SCAN_SAMPLES).make_alternatives(families, directions.row_drives, choices)
+
+    if selection.smooth and "coulomb" in selection.basic_friction and not list_smooth_speeds(robot).all():
+        make_scanned = partial(make_alternatives, selection.list_scanned(robot))
+        smooth_speeds = choose_transition_speeds(robot, make_scanned, smooth_speeds)
     fit_equations = make_equations(smooth_speeds)
     thinned = fit_equations.thin()
     choice, load = choose_model(
@@ -279,7 +298,12 @@ def _identify_from_logs(
         prior=prior,
     )
     del thinned  # frees its motion
-    problem = fit_equations.make_problem((*choice.kept, *selection.forced), load)
+    families = (*choice.kept, *selection.forced)
+    if smooth_speeds != lowest_speeds:  # those of the chosen model
+        make_chosen = partial(make_alternatives, families)
+        smooth_speeds = improve_transition_speeds(robot, make_chosen, lowest_speeds, smooth_speeds)
+        fit_equations = make_equations(smooth_speeds)
+    problem = fit_equations.make_problem(families, load)
     report("estimating")
     if isinstance(estimator, EmpiricalBayes):
         estimator = replace(estimator, correlation=choice.correlation)
@@ -326,7 +350,7 @@ def _identify_from_logs(
         ),
         *estimate.findings,
         *find_unexcited_joints(problem, estimator, estimate),
-        *find_unfiltered_friction(problem.base),
+        *describe_transitions(lowest_speeds, smooth_speeds),
         *find_bounded_friction(model.robot),
         *find_contradictory_friction(choice),
         *diagnose(problem, estimate),
@@ -342,6 +366,9 @@ def _identify_from_logs(
         None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat),
         choice=choice,
         residual_causes=judge.find_causes(fit_equations.validation_sources or fit_equations.sources, estimate.beta),
+        transition_covariance=compute_transition_covariance(
+            robot, partial(make_alternatives, families), lowest_speeds, smooth_speeds
+        ),
     )
     if isinstance(model, BaseParameters):
         report("finding the bodies")
@@ -376,7 +403,7 @@ def _add_bodies(
     """Return the result with the bodies of the model, and findings about what they cost."""
     base = result.base
     assert isinstance(base, BaseParameters)
-    variances = result.noise**2 * result.autocorrelation_time
+    variances = result.error_variances
     standard = find_standard_parameters(
         base,
         result.estimate,

@@ -1,10 +1,11 @@
 """The result of an identification: base parameters with their covariance, torque errors, and a verdict.
 
-Covariance    cov = sum_j v_j c_j P_j
+Covariance    cov = sum_j (v_j c_j + e_j²) P_j
               P_j   covariance of beta for unit noise of joint j, from the estimator
               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
                     of equations and the degrees of freedom d_j
+              e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
 """
 
@@ -40,6 +41,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.noise import bound_preparation_errors
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.standard_parameters import (
@@ -132,6 +134,9 @@ class Identification(Reported):
                       geometry is unknown
     consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
     residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
+    transition_covariance
+                      part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
+                      friction; None if none was chosen
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -150,6 +155,7 @@ class Identification(Reported):
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
     residual_causes: tuple[ResidualCause, ...] = ()
+    transition_covariance: BaseByBase | None = None
 
     @property
     def beta(self) -> PerBase:
@@ -180,7 +186,13 @@ class Identification(Reported):
     @cached_property
     def covariance(self) -> BaseByBase:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
-        return freeze(self.estimate.covariance(self.noise**2 * self.autocorrelation_time))
+        covariance = self.estimate.covariance(self.error_variances)
+        return freeze(covariance if self.transition_covariance is None else covariance + self.transition_covariance)
+
+    @property
+    def error_variances(self) -> PerJoint:
+        """Variance of one independent equation of each joint: correlated noise, and errors of preparing the motion."""
+        return self.noise**2 * self.autocorrelation_time + bound_preparation_errors(self.normal_equations)
 
     @cached_property
     def autocorrelation_time(self) -> PerJoint:

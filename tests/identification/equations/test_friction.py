@@ -7,14 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import ytheta as yt
 from tests.support.driven_robots import driven_robot
 from tests.support.known_arm import known_arm
 from tests.support.motor_robots import COUPLED, PUMA
 from ytheta.dynamics import graph_inputs
 from ytheta.dynamics.kernels import regressor
-from ytheta.identification.equations.friction import make_drive_directions
+from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.loops.solver import solve
+from ytheta.identification.equations.friction import find_smooth_speeds, make_drive_directions
 from ytheta.identification.identify import identify
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.drive_directions import DriveDirections, PoseDirections
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
@@ -25,7 +29,7 @@ ROBOTS = [driven_robot("ur10"), load("stanford"), PUMA, COUPLED]
 def test_velocity_ratios_are_the_columns_of_the_offsets(robot: Robot) -> None:
     """An offset is a constant torque of its drive, so that its column of Y contains the velocity ratios."""
     directions = make_drive_directions(robot)
-    assert directions is not None
+    assert isinstance(directions, DriveDirections)
     names = [f"{name}.fo" for name in robot.moving]
     zeros = np.zeros((1, len(robot.actuated)))
     columns = regressor(robot, parameters=names)(zeros, zeros, zeros)[0]
@@ -33,8 +37,36 @@ def test_velocity_ratios_are_the_columns_of_the_offsets(robot: Robot) -> None:
     assert directions.rates.shape == (len(robot.moving), len(robot.actuated))
 
 
-def test_a_robot_with_loops_has_no_constant_ratios() -> None:
-    assert make_drive_directions(load("five-bar")) is None
+@pytest.mark.parametrize("name", ["five-bar", "walker"])
+def test_pose_ratios_are_velocities_of_drives(name: str) -> None:
+    """Compared with differences of closed positions; the twin takes the ratios of another pose."""
+    robot = load(name)
+    directions = make_drive_directions(robot)
+    assert isinstance(directions, PoseDirections)
+    q = yt.default_reference(robot, 2.0)(np.array([0.3, 0.9, 1.4]))[0]
+    ratios = np.zeros((len(q), len(robot.moving), len(robot.actuated)))
+    ratios[:, directions.pairs[:, 0], directions.pairs[:, 1]] = directions.compute_rates(q).T
+    loops = build_constraint(robot)
+    coordinates = [robot.moving.index(joint) for joint in robot.coordinates]
+    step, changes = 1e-6, 0.0
+    for joint in range(len(robot.actuated)):
+        change = np.zeros(len(robot.actuated))
+        change[joint] = step
+        ends = [solve(loops, q + sign * change).or_raise().x for sign in (1.0, -1.0)]
+        differences = (ends[0] - ends[1]) / (2.0 * step)
+        np.testing.assert_allclose(ratios[:, coordinates, joint], differences, atol=1e-7)  # of central differences
+        changes = max(changes, abs(ratios[:, coordinates, joint] - differences[::-1]).max())
+    assert changes > 1e-2
+
+
+def test_the_highest_speeds_of_drives_in_loops_are_those_of_their_motion() -> None:
+    robot = load("five-bar")
+    q, qd, _ = yt.default_reference(robot, 4.0)(np.arange(4000) / 1000.0)
+    log = Log(robot.actuated, np.arange(4000) / 1000.0, q, np.zeros_like(q))
+    speeds = find_smooth_speeds(robot, [log])
+    for k, joint in enumerate(robot.actuated):
+        assert speeds[joint] == pytest.approx(1e-3 * abs(qd[:, k]).max(), rel=0.02)  # averaged over 50 ms
+    assert set(speeds) == set(robot.moving)
 
 
 @pytest.mark.parametrize("friction", [("viscous", "coulomb", "offset"), ("viscous", "coulomb", "root", "load")])

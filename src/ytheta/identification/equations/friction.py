@@ -1,8 +1,8 @@
 """Coulomb friction after the low-pass: its entries of Y are low-passed signs of velocities, not values of the kernel.
 
-The Coulomb column of a drive is the transposed row of its velocity ratios times the sign of its velocity. Without loops
-that row is constant and equals the column of the drive's offset. With loops the row depends on the pose; then the
-kernel computes Coulomb friction from the sign of the velocity at each sample.
+The Coulomb column of a drive is the transposed row of its velocity ratios times the sign of its velocity. That row is
+the column of the drive's offset. Without loops it is constant, and multiplies the low-passed sign. With loops it
+depends on the pose, and the products of ratio and sign are low-passed (``drive_directions``).
 
 If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
 to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drive_directions import DriveDirections
-from ytheta.logs.preparing.rest import compute_highest_speeds
+from ytheta.logs.preparing.drive_directions import AnyDirections, DriveDirections, PairsBySample, PoseDirections
+from ytheta.logs.preparing.rest import compute_highest_speeds, iterate_mean_speeds
 from ytheta.native.products.block_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, NonzerosBySample, PerJoint
+from ytheta.shapes import Float, Int, NonzerosBySample, PerJoint, SamplesByJoint
 
 SMOOTH_SPEED_RATIO = 1e-3
 
@@ -33,7 +35,11 @@ COULOMB, OFFSET = f".{FRICTION_PARAMETERS['coulomb']}", f".{FRICTION_PARAMETERS[
 
 @dataclass(frozen=True, eq=False)
 class FrictionEntries:
-    """Coulomb entries of Y: non-zero ``places[k]`` is ``factors[k]`` times the velocity sign of drive ``drives[k]``."""
+    """Coulomb entries of Y: non-zero ``places[k]`` is ``factors[k]`` times row ``drives[k]`` of the directions.
+
+    Without loops, the directions have one row per drive. With loops, they have one row per drive and joint, which
+    contains the velocity ratio, and all factors are 1.
+    """
 
     places: Int[np.ndarray, "entries"]
     drives: Int[np.ndarray, "entries"]
@@ -50,12 +56,50 @@ class FrictionEntries:
         return ReplacedRows(directions, self.places, self.drives, self.factors)
 
 
-def make_drive_directions(robot: Robot) -> DriveDirections | None:
-    """Return the velocity ratios and smoothing speeds of a robot's drives, or None if it has loops."""
-    if robot.loops:  # ratios depend on the pose
-        return None
-    smooth_speeds = dict.fromkeys(robot.moving, 0.0) | {name: drive.coulomb_speed for name, drive in robot.drives}
-    return DriveDirections(compute_velocity_ratios(robot), np.array([smooth_speeds[name] for name in robot.moving]))
+@dataclass(frozen=True, eq=False)
+class PoseRatios:
+    """Velocity ratios of a robot with loops: the columns of the offsets of its drives."""
+
+    kernel: AnyKernel
+
+    @classmethod
+    def of(cls, robot: Robot) -> PoseRatios:
+        # Offsets do not depend on smoothing speeds: robots that differ in them share a kernel.
+        return _find_pose_ratios(robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=0.0)))
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "pairs 2"]:
+        """Drive and joint of every ratio that is not always zero."""
+        joints, drives = self.kernel.indices
+        return np.stack([drives, joints], axis=1)
+
+    def compute(self, q: SamplesByJoint) -> PairsBySample:
+        """Return the ratios of these pairs at each sample."""
+        rates, rest = np.empty((len(self.kernel.indices[0]), len(q))), np.zeros_like(q)
+        for block in self.kernel.blocks(q, rest, rest):
+            rates[:, block.first : block.first + block.values.shape[1]] = block.values
+        return rates
+
+
+@lru_cache(maxsize=4)  # one identification makes several sources of motion, which need the same kernel
+def _find_pose_ratios(robot: Robot) -> PoseRatios:
+    return PoseRatios(regressor(robot, parameters=[f"{name}{OFFSET}" for name in robot.moving]))
+
+
+def make_drive_directions(robot: Robot) -> AnyDirections:
+    """Return the velocity ratios and smoothing speeds of a robot's drives."""
+    smooth_speeds = list_smooth_speeds(robot)
+    if not robot.loops:
+        return DriveDirections(compute_velocity_ratios(robot), smooth_speeds)
+    ratios = PoseRatios.of(robot)
+    moves = np.ones(len(robot.actuated), dtype=bool)
+    return PoseDirections(ratios.pairs, ratios.compute, smooth_speeds[np.newaxis], moves)
+
+
+def list_smooth_speeds(robot: Robot) -> Float[np.ndarray, "drives"]:
+    """Return the smoothing speeds of all drives; 0 if friction jumps."""
+    named = dict.fromkeys(robot.moving, 0.0) | {name: drive.coulomb_speed for name, drive in robot.drives}
+    return np.array([named[name] for name in robot.moving])
 
 
 def with_smooth_speeds(robot: Robot, speeds: Mapping[str, float]) -> Robot:
@@ -68,12 +112,11 @@ def with_smooth_speeds(robot: Robot, speeds: Mapping[str, float]) -> Robot:
 
 
 def find_smooth_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
-    """Return ``SMOOTH_SPEED_RATIO`` times the highest speed of every drive; empty if the robot has loops.
-
-    With loops, smoothing speeds would be proportional to velocity ratios, which depend on the pose.
-    """
+    """Return ``SMOOTH_SPEED_RATIO`` times the highest speed of every drive."""
     if robot.loops:
-        return {}
+        highest = np.max([_compute_highest_drive_speeds(robot, log) for log in logs], axis=0)
+        floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
+        return dict(zip(robot.moving, (SMOOTH_SPEED_RATIO * np.maximum(highest, floor)).tolist(), strict=True))
     highest = np.max([compute_highest_speeds(log) for log in logs], axis=0)
     floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
     return _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
@@ -91,17 +134,34 @@ def _compute_drive_speeds(robot: Robot, speeds: PerJoint) -> dict[str, float]:
     return dict(zip(robot.moving, (abs(compute_velocity_ratios(robot)) @ speeds).tolist(), strict=True))
 
 
+def _compute_highest_drive_speeds(robot: Robot, log: Log) -> Float[np.ndarray, "drives"]:
+    """Return the highest speeds of all drives of a robot with loops."""
+    ratios = PoseRatios.of(robot)
+    drives, joints = ratios.pairs.T
+    highest = np.zeros(len(robot.moving))
+    for q, qd in iterate_mean_speeds(log):
+        velocity = np.zeros((len(highest), len(q)))
+        np.add.at(velocity, drives, ratios.compute(q) * qd.T[joints])
+        highest = np.maximum(highest, abs(velocity).max(axis=1))
+    return highest
+
+
 def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:
     """Find the Coulomb entries among the non-zeros of a base regressor."""
-    ratios = compute_velocity_ratios(base.robot)
     drives = {f"{name}{COULOMB}": k for k, name in enumerate(base.robot.moving)}
-    entries = [
-        (place, drives[name], ratios[drives[name], row])
+    coulomb = [
+        (place, drives[name], int(row))
         for place, (row, column) in enumerate(zip(*indices, strict=True))
         if (name := base.independent[column]) in drives
     ]
-    places, owners, factors = zip(*entries, strict=True) if entries else ((), (), ())
-    return FrictionEntries(np.array(places, dtype=int), np.array(owners, dtype=int), np.array(factors, dtype=float))
+    places = np.array([place for place, _, _ in coulomb], dtype=int)
+    if base.robot.loops:
+        rows = {(drive, joint): k for k, (drive, joint) in enumerate(PoseRatios.of(base.robot).pairs.tolist())}
+        owners = [rows[drive, joint] for _, drive, joint in coulomb] if coulomb else []
+        return FrictionEntries(places, np.array(owners, dtype=int), np.ones(len(owners)))
+    ratios = compute_velocity_ratios(base.robot)
+    factors = np.array([ratios[drive, joint] for _, drive, joint in coulomb], dtype=float)
+    return FrictionEntries(places, np.array([drive for _, drive, _ in coulomb], dtype=int), factors)
 
 
 def compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:

@@ -21,6 +21,7 @@ import numpy as np
 from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.friction import compute_velocity_ratios, make_drive_directions
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
@@ -86,7 +87,7 @@ class LawColumns:
         if motion.direction is not None:
             return motion.direction.T
         directions = make_drive_directions(self.robot)
-        assert directions is not None
+        assert isinstance(directions, DriveDirections)
         return directions.evaluate(motion.qd.T)
 
 

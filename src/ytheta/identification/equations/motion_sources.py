@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.drive_directions import AnyDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import (
@@ -27,7 +27,7 @@ from ytheta.logs.preparing.prepared_log import (
     prepare_span,
 )
 from ytheta.logs.preparing.rest import RestRule
-from ytheta.shapes import Bool
+from ytheta.shapes import Bool, Int
 
 CACHED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, but enough pieces for all threads
 MAX_CACHED_BYTES = 32 * 2**20  # of the prepared motion of all sources
@@ -58,7 +58,7 @@ class LogSource:
     """
 
     preparation: Preparation
-    directions: DriveDirections | None = None
+    directions: AnyDirections | None = None
     held: Bool[np.ndarray, "joints"] | None = None
     rest: RestRule | None = None
 
@@ -98,10 +98,10 @@ class LogSource:
         return replace(motion, qd=motion.qd * moves, qdd=motion.qdd * moves)
 
     @cached_property
-    def _moving_directions(self) -> DriveDirections | None:
+    def _moving_directions(self) -> AnyDirections | None:
         if self.directions is None or self.held is None:
             return self.directions
-        return replace(self.directions, rates=self.directions.rates * ~self.held)
+        return self.directions.without_joints(self.held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +226,35 @@ class PieceSource:
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         original, start, _ = self.pieces[segment]
         return self.source.motion(original, start + first, start + last)
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionSource:
+    """A source of motion with only some of its drive directions, such as those of one of several smoothing speeds."""
+
+    source: Source
+    rows: Int[np.ndarray, "rows"]
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def rate(self) -> float:
+        return self.source.rate
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return self.source.lengths
+
+    @property
+    def has_torque(self) -> bool:
+        return self.source.has_torque
+
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
+        motion = self.source.motion(segment, first, last)
+        assert motion.direction is not None
+        return replace(motion, direction=motion.direction[:, self.rows])
 
 
 def select_pieces(

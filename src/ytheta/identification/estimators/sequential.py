@@ -13,7 +13,8 @@ Recursive     The paper proposes recursive least squares in place of (38): ``for
 Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
               and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
-              errors of later joints
+              errors of later joints; if the errors of a joint's parameters grow along the chain, all joints are solved
+              together (``chain_errors``)
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.estimators.chain_errors import OwnParameters, join_if_errors_grow
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.recursive import check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
@@ -69,7 +71,9 @@ class Sequential:
         spread, degrees_of_freedom = propagate_noise(chain, squared)
         findings = tuple(find_rank_conditions_that_fail(problem.base, chain))
         weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
-        return Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
+        estimate = Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
+        own = list_own_parameters(chain)
+        return join_if_errors_grow(problem, estimate, equations, own, forgetting=self.forgetting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,11 @@ class JointEquations:
     gram: Float[np.ndarray, "own own"]
     crossed: Float[np.ndarray, "own later"]
     decomposition: NormalDecomposition
+
+
+def list_own_parameters(chain: Sequence[JointEquations]) -> list[OwnParameters]:
+    """Return the parameters of every joint, in the order of the solution."""
+    return [OwnParameters(part.joint, part.own, part.gram) for part in chain]
 
 
 def order_joints(robot: Robot) -> list[int]:

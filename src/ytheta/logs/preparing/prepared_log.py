@@ -11,7 +11,7 @@ transients are trimmed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.drive_directions import AnyDirections, PoseDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
 from ytheta.logs.preparing.rest import RestRule
@@ -35,8 +35,9 @@ class MotionSamples:
     """Low-passed motion and torques at equal time steps.
 
     ``raw_tau`` is the torque before the low-pass. ``rows`` are the numbers of the recorded rows nearest to the samples.
-    ``direction`` contains the low-passed drive directions; None if they were not requested. ``resting`` is True at the
-    samples at which a drive that acts on the joint rests (see ``rest``); None if this was not requested.
+    ``direction`` contains the low-passed drive directions, with loops times velocity ratios; None if they were not
+    requested. ``resting`` is True at the samples at which a drive that acts on the joint rests (see ``rest``); None if
+    this was not requested.
     """
 
     t: PerSample
@@ -84,7 +85,7 @@ def prepare_span(
     preparation: Preparation,
     segment: tuple[int, int],
     span: Span,
-    directions: DriveDirections | None = None,
+    directions: AnyDirections | None = None,
     rest: RestRule | None = None,
 ) -> MotionSamples:
     """Prepare one piece of a log.
@@ -120,13 +121,20 @@ def prepare_span(
         kept_directions = slice(span.core.start, span.core.stop, preparation.decimate)
         if rest is not None:
             resting = np.ascontiguousarray(rest.evaluate(all_velocities)[:, kept_directions].T)
-        signs = () if directions is None else directions.evaluate(all_velocities)
+        signs: Iterable[Float[np.ndarray, "grid"]] = ()
+        if isinstance(directions, PoseDirections):
+            positions = np.concatenate([differentiator.smooth(sample(log.q, k, span)) for k in range(joints)])
+            positions = differentiator.differentiate(positions, 0, slice(0, positions.shape[1]))
+            rates = directions.interpolate_rates(positions, preparation.decimate)
+            signs = directions.evaluate(all_velocities, rates)
+        elif directions is not None:
+            signs = directions.evaluate(all_velocities)
         del all_velocities
-        direction = None if directions is None else np.empty((count, len(signs)))
-        for drive, sign in enumerate(signs):
+        direction = None if directions is None else np.empty((count, directions.row_count))
+        for row, sign in enumerate(signs):
             smooth = differentiator.smooth(sign[np.newaxis])
             assert direction is not None
-            direction[:, drive] = differentiator.differentiate(smooth, 0, kept_directions)[0]
+            direction[:, row] = differentiator.differentiate(smooth, 0, kept_directions)[0]
     tau = raw_tau = None
     if log.tau is not None:
         tau, raw_tau = np.empty((count, joints)), np.empty((count, joints))

@@ -20,6 +20,7 @@ Motion adds to differences, to those of high orders least; the smallest value of
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.resample import choose_windows
-from ytheta.shapes import Bool, ChannelsBySample, Float, PerJoint
+from ytheta.shapes import Bool, ChannelsBySample, Float, PerJoint, SamplesByJoint
 
 MAX_NOISE_RATIO = 4.0  # speed / standard deviation of its noise; noise alone exceeds it once in 16 000 samples
 MAX_SPEED_RATIO = 1e-3  # speed / highest speed of the joint
@@ -138,10 +139,13 @@ def _compute_noise(preparation: Preparation, signal: Float[np.ndarray, "samples 
 
 def compute_highest_speeds(log: Log) -> PerJoint:
     """Return the highest speed of every joint, averaged over 50 ms."""
+    return np.max([np.zeros(len(log.joints)), *(abs(qd).max(axis=0) for _, qd in iterate_mean_speeds(log))], axis=0)
+
+
+def iterate_mean_speeds(log: Log) -> Iterator[tuple[SamplesByJoint, SamplesByJoint]]:
+    """Yield positions and velocities of every segment that is long enough, averaged over ``SPEED_INTERVAL``."""
     step = max(1, round(SPEED_INTERVAL * log.rate))
-    highest = [np.zeros(len(log.joints))]
     for first, last in log.segments:
         t, q = log.t[first:last:step], log.q[first:last:step]
         if len(t) > 1:
-            highest.append((abs(np.diff(q, axis=0)) / np.diff(t)[:, None]).max(axis=0))
-    return np.max(highest, axis=0)
+            yield 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / np.diff(t)[:, None]

@@ -58,7 +58,9 @@ def make_random_problem(robot: Robot, seed: int = 2) -> tuple[EstimationProblem,
 def lin_agrees_with_sequential(problem: EstimationProblem) -> bool:
     """Whether Lin gives the same beta and the same covariance as Sequential."""
     lin, sequential = Lin().fit(problem), Sequential().fit(problem)
-    assert lin.findings == sequential.findings == ()
+    assert sequential.findings == ()
+    if lin.findings:  # its errors grow from joint to joint, so that all joints were estimated together
+        return False
     deviations = np.sqrt(np.diag(sequential.covariance(np.ones(len(sequential.degrees_of_freedom)))))
     same = abs(lin.beta - sequential.beta) < 1e-8 * np.maximum(abs(sequential.beta), deviations)
     largest = abs(sequential.spread).max(axis=(1, 2), keepdims=True)

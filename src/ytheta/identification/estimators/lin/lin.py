@@ -11,7 +11,8 @@ Notation      code   paper    meaning
               C      -        the matrix C with beta = C w
 Differs from  the paper in: motion is computed again for every joint instead of being stored, so that logs may be long;
               friction, offset and rotor inertia; directions that A_i does not identify keep the values of the
-              description; the covariance, which is computed like that of ``sequential`` in another basis
+              description; the covariance, which is computed like that of ``sequential`` in another basis; if errors
+              grow from joint to joint, all joints are solved together (``chain_errors``)
 
 The estimate uses the recursion of the inverse dynamics instead of a regressor, so it is an independent check of
 ``sequential``. Only the covariance uses products of the regressor's columns.
@@ -32,10 +33,17 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
+from ytheta.identification.estimators.chain_errors import join_if_errors_grow
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.lin.recursion import OuterBodies
 from ytheta.identification.estimators.lin.serial_arm import OTHER_ESTIMATORS, SerialArm
-from ytheta.identification.estimators.sequential import make_rank_finding, propagate_noise, split_by_joint
+from ytheta.identification.estimators.sequential import (
+    list_own_parameters,
+    make_rank_finding,
+    order_joints,
+    propagate_noise,
+    split_by_joint,
+)
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
@@ -80,7 +88,7 @@ class Lin:
                 unidentified.append(directions[:, affects_beta] / sizes[affects_beta])
         in_w = _change_basis(problem.normal_equations(), arm)
         spread, degrees_of_freedom = propagate_noise(split_by_joint(in_w, arm.places[::-1]))
-        return Estimate(
+        estimate = Estimate(
             arm.C @ w,
             arm.C @ spread @ arm.C.T,
             degrees_of_freedom,
@@ -90,6 +98,9 @@ class Lin:
             tuple(findings),
             condition_numbers,
         )
+        equations = problem.normal_equations()
+        chain = split_by_joint(equations, order_joints(problem.base.robot))
+        return join_if_errors_grow(problem, estimate, equations, list_own_parameters(chain))
 
 
 def _triangularize(

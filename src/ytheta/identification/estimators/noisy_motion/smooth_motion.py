@@ -29,6 +29,7 @@ from ytheta.identification.estimators.noisy_motion.spectrum import (
     compute_noise,
     iterate_segments,
 )
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Bool, Float, PerJoint, PerSample, SamplesByJoint
 
@@ -75,7 +76,7 @@ class SmoothSegment:
 def smooth_motion(problem: EstimationProblem, band: float | None) -> dict[tuple[int, int], SmoothSegment]:
     """Return the smooth motion of every segment, by source and segment; by default, each joint has its own band."""
     directions = make_drive_directions(problem.base.robot)
-    rates = None if directions is None else directions.rates
+    rates = directions.rates if isinstance(directions, DriveDirections) else None  # with loops, the kernel's sign
     smooth: dict[tuple[int, int], SmoothSegment] = {}
     for part in iterate_segments(problem):
         chosen = choose_bands(part)

@@ -30,7 +30,7 @@ from ytheta.logs.preparing.rest import RestRule
 from ytheta.shapes import Bool, Int
 
 CACHED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, but enough pieces for all threads
-MAX_CACHED_BYTES = 32 * 2**20  # of the prepared motion of all sources
+MAX_CACHED_BYTES = 24 * 2**20  # of the prepared motion of all sources
 
 
 @runtime_checkable

@@ -35,7 +35,7 @@ from ytheta.identification.equations.friction import (
 )
 from ytheta.identification.equations.friction_laws import bound_friction
 from ytheta.identification.equations.known_torque import KnownTorque
-from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
+from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source, cache_sources
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.evidence.model_choice import (
@@ -58,16 +58,16 @@ from ytheta.identification.fit_findings import (
 from ytheta.identification.fitting import FitEquations, Selection
 from ytheta.identification.log_checks import (
     check_logs,
-    choose_preparations,
     find_held_joints,
     find_repetitions,
     find_zero_torques,
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.preparations import PreparationPlan, describe_cutoffs, plan_preparations
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
-from ytheta.identification.result import ConsistencyCost, Identification, Origin
+from ytheta.identification.result import ConsistencyCost, Identification, Origin, ReportedErrors
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
@@ -103,8 +103,10 @@ def identify(
     window: float | None = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
+    velocity: str | None = None,
     average_periods: float | str | None = None,
     settings: PreparationSettings | None = None,
+    report_cutoff: float | None = None,
     min_speed: float | Sequence[float] | PerJoint | None = None,
     threads: int | None = None,
     strict: bool = False,
@@ -149,12 +151,15 @@ def identify(
                    are estimated
     window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
                    cumulative form; None for the default of the form
-    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
+    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it for each log
     derivative     how positions are differentiated: "central", the default, or "spline"
+    velocity       "recorded", "position" (differentiated), or "auto", the default: for every joint of each log the one
+                   with the smaller expected error
     average_periods
                    length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
                    averaged before the fit. None does not average
-    settings       all settings of the preparation, in place of the three arguments above; None for the default settings
+    settings       all settings of the preparation, in place of the four arguments above; None for the default settings
+    report_cutoff  cut-off in Hz at which errors are computed in addition, to compare them with those of other tools
     min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
                    joint is slower
     threads        number of threads; None uses all cores
@@ -174,7 +179,9 @@ def identify(
         choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None)
     )
     speeds = check_min_speed(robot, min_speed)
-    preparation = merge_settings(settings, cutoff=cutoff, derivative=derivative, average_periods=average_periods)
+    preparation = merge_settings(
+        settings, cutoff=cutoff, derivative=derivative, velocity=velocity, average_periods=average_periods
+    )
     report("reading the logs")
     fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
     read = (*fit_logs, *validation_logs)
@@ -190,6 +197,7 @@ def identify(
             bounds=bounds or BodyBounds(),
             window=window,
             settings=preparation,
+            report_cutoff=report_cutoff,
             min_speed=speeds,
             threads=threads,
             report=report,
@@ -208,6 +216,7 @@ def _identify_from_logs(
     bounds: BodyBounds,
     window: float | None,
     settings: PreparationSettings,
+    report_cutoff: float | None,
     min_speed: PerJoint | None,
     threads: int | None,
     report: Callable[[str], None],
@@ -215,7 +224,8 @@ def _identify_from_logs(
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report("choosing the low-pass")
-    preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
+    plan = plan_preparations(fit_logs, validation_logs, settings, report_cutoff=report_cutoff)
+    preparations, validation_preparations = plan.own.fit, plan.judged.validation
     report("finding the base parameters")
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
@@ -261,11 +271,14 @@ def _identify_from_logs(
     bounded = problem.base.with_robot(
         bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
     )
-    judge = _Judge(bounded, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    judge = _Judge(
+        bounded, fit_equations, min_speed, plan, load=make_rigid_torque(problem, estimate.beta) if load else None
+    )
     model = bounded.with_robot(with_smooth_speeds(bounded.robot, smooth_speeds))
     validation = (
         judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     )
+    reported = judge.compute_reported_errors(estimate.beta)
     origin = Origin(
         logs=tuple(log.source for log in fit_logs),
         validation_logs=tuple(log.source for log in validation_logs),
@@ -274,12 +287,14 @@ def _identify_from_logs(
         parameters=problem.base.selected,
         min_speed=None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
+        judged_cutoffs=tuple(float(each.settings.cutoff) for each in (*plan.judged.fit, *plan.judged.validation)),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
         prior=prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=prior.source,
     )
     findings = (
-        *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
+        *collect_log_findings((*fit_logs, *validation_logs), (*plan.own.fit, *plan.own.validation)),
+        *describe_cutoffs(plan),
         *find_zero_torques(fit_logs),
         *repetitions,
         *describe_unknown_geometry(problem.base),
@@ -295,12 +310,15 @@ def _identify_from_logs(
         model,
         estimate,
         problem.normal_equations(),
-        judge.compute_errors(fit_equations.sources, estimate.beta),
+        judge.compute_fit_errors(estimate.beta),
         validation,
         origin,
         findings,
-        None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta),
+        compute_equation_autocorrelation_time(problem, estimate.beta)
+        if form != "differential" or plan.is_fit_judged_apart
+        else None,
         choice=choice,
+        reported=reported,
     )
     if isinstance(model, BaseParameters):
         report("finding the bodies")
@@ -316,11 +334,36 @@ class _Judge:
     base: ModelParameters
     equations: FitEquations
     min_speed: PerJoint | None
+    plan: PreparationPlan
     load: RigidTorque | None
 
     def compute_errors(self, sources: tuple[Source, ...], beta: PerBase) -> TorqueErrors:
         form = Differential(self.base, self.min_speed, self.load)
         return compute_errors(form, sources, beta, known=KnownTorque(self.base), threads=self.equations.threads)
+
+    def compute_fit_errors(self, beta: PerBase) -> TorqueErrors:
+        """Return the errors on the logs of the fit, at the cut-off of the judgement."""
+        if not self.plan.is_fit_judged_apart:
+            return self.compute_errors(self.equations.sources, beta)
+        return self.compute_errors(_with_preparations(self.equations.sources, self.plan.judged.fit), beta)
+
+    def compute_reported_errors(self, beta: PerBase) -> ReportedErrors | None:
+        """Return the errors at the report cut-off; None if it was not given."""
+        reported = self.plan.reported
+        if reported is None:
+            return None
+        fit, validation = (
+            _with_preparations(sources, preparations)
+            for sources, preparations in (
+                (self.equations.sources, reported.fit),
+                (self.equations.validation_sources, reported.validation),
+            )
+        )
+        return ReportedErrors(
+            reported.cutoff,
+            self.compute_errors(fit, beta),
+            self.compute_errors(validation, beta) if validation else None,
+        )
 
 
 def _add_bodies(
@@ -344,11 +387,10 @@ def _add_bodies(
     estimate_percent, bodies_percent = (
         compute_error_percent(result.normal_equations, each) for each in (result.beta, beta)
     )
-    if result.origin.form != "differential" or KnownTorque(
-        base
-    ):  # then the equations are not those of the whole torque
+    # Then the equations are not those of the whole torque, or have another cut-off than the errors.
+    if result.origin.form != "differential" or KnownTorque(base) or judge.plan.is_fit_judged_apart:
         estimate_percent = result.fit.relative_percent
-        bodies_percent = judge.compute_errors(judge.equations.sources, beta).relative_percent
+        bodies_percent = judge.compute_fit_errors(beta).relative_percent
     cost = ConsistencyCost(
         estimate_percent,
         bodies_percent,
@@ -359,6 +401,16 @@ def _add_bodies(
     )
     result = replace(result, standard=standard, consistency_cost=cost)
     return replace(result, findings=(*result.findings, *find_body_findings(result)))
+
+
+def _with_preparations(sources: tuple[Source, ...], preparations: Sequence[Preparation]) -> tuple[Source, ...]:
+    """Return the sources of the same logs with other preparations."""
+    uncached = (each.source if isinstance(each, CachedSource) else each for each in sources)
+    return tuple(
+        replace(source, preparation=preparation)
+        for source, preparation in zip(uncached, preparations, strict=True)
+        if isinstance(source, LogSource)
+    )
 
 
 def _check_equations(fit_equations: FitEquations) -> None:

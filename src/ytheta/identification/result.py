@@ -67,9 +67,25 @@ class Origin:
     parameters: tuple[str, ...]  # the selected standard parameters
     min_speed: tuple[float, ...] | None  # in rad/s or m/s; equations of slower joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
+    judged_cutoffs: tuple[float, ...] = ()  # in Hz; one per log, validation logs last: those of the torque errors
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
     prior: PriorCenter = PriorCenter.NONE
     prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
+
+
+    @property
+    def cutoff(self) -> float:
+        """The lowest cut-off of the torque errors, in Hz."""
+        return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedErrors:
+    """Torque errors of the same model at a stated cut-off in Hz; ``validation`` is None without validation logs."""
+
+    cutoff: float
+    fit: TorqueErrors
+    validation: TorqueErrors | None
 
 
 @dataclass(frozen=True)
@@ -115,13 +131,14 @@ class Identification(Reported):
                       the geometry is unknown
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights
-    fit               torque errors on the logs of the fit
+    fit               torque errors on the logs of the fit, at the cut-off of the judgement: ``origin.cutoff``
     validation        torque errors on the validation logs; None without such logs
     origin            logs and settings
     findings          findings about the logs and the fit
     equation_autocorrelation_time
-                      autocorrelation time of the residuals, as a number of equations; None for the differential form,
-                      in which every sample is an equation and ``fit`` contains the autocorrelation time
+                      autocorrelation time of the residuals, as a number of equations; None for the differential form
+                      if its cut-off is that of the errors: then ``fit`` contains the autocorrelation time
+    reported          torque errors at the report cut-off; None if it was not given
     choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
@@ -143,6 +160,7 @@ class Identification(Reported):
     choice: ModelChoice = NO_CHOICE
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
+    reported: ReportedErrors | None = None
 
     @property
     def beta(self) -> PerBase:

@@ -6,16 +6,19 @@ the valley; it separates motion from noise.
 
 Band        For each joint, the frequency up to which the velocity spectrum contains 99.9 % of its energy below the
             valley. The band is the median of the joints that move, because the valley of a noisy joint is unreliable.
-Target      Ten times the band is a rule of thumb in identification; this cut-off attenuates the motion by at most 1e-8.
-            However, gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations.
-            Therefore the target is at most 10 Hz, or twice the band if that is higher. A cut-off of twice the band
-            attenuates the motion by up to 0.4 %. Friction torques contain higher frequencies when a joint reverses, but
-            the filter removes these frequencies from both model and measurement; see ``drive_directions``.
+Target      Gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations. Therefore the
+            target is 10 Hz, or twice the band if that is higher. A cut-off of twice the band attenuates the motion by
+            up to 0.4 %. Slow motion has the same target: its reversals of friction and its gravity torques contain
+            frequencies above its band, and a lower cut-off would make parameters weak without need. Friction torques
+            contain higher frequencies still, but the filter removes these from both model and measurement; see
+            ``drive_directions``.
 Limit       For each joint, the cut-off at which the RMS acceleration of the remaining noise reaches a fifth of that of
             the motion. The limit is the median of the joints that move. Noise is measured above the valley and not
             assumed to be white, because timestamp jitter and the drives make it coloured.
 Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 times the sampling rate. All
             joints have the same cut-off, since every row of the regressor depends on several joints.
+Judged      Errors are judged at no more than ten times the band, a rule of thumb in identification: above it, a torque
+            contains hardly anything of the motion, but noise and vibrations.
 At rest     If no joint moves, there is neither band nor limit. The cut-off is 10 Hz, or 0.4 times the sampling rate if
             that is lower.
 """
@@ -35,7 +38,7 @@ from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Bool, ChannelsBySample, LinesByJoint, PerEdge, PerLine
 
 BAND_ENERGY_SHARE = 0.999  # velocity energy within the band, divided by the velocity energy up to the valley
-TARGET_BAND_RATIO = 10.0  # target divided by the band
+MAX_JUDGED_BAND_RATIO = 10.0  # maximum cut-off at which errors are judged, divided by the band
 MAX_RIGID_FREQUENCY = 10.0  # Hz; above this frequency, arms are not rigid
 MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band; it applies even if the limit is lower
 MAX_CUTOFF_RATIO = 0.4  # maximum cut-off divided by the sampling rate
@@ -58,6 +61,16 @@ class CutoffChoice:
     rate: float
 
     @property
+    def judged(self) -> float:
+        """The cut-off at which the errors of this log are judged: at most ten times the band."""
+        return self.cutoff if self.band is None else min(self.cutoff, MAX_JUDGED_BAND_RATIO * self.band)
+
+    @property
+    def minimum(self) -> float:
+        """The lowest cut-off that leaves the motion as it is; the cut-off itself if no joint moves."""
+        return self.cutoff if self.band is None else min(self.cutoff, MIN_BAND_RATIO * self.band)
+
+    @property
     def finding(self) -> Finding:
         """The choice and its reason."""
         return Finding(
@@ -72,9 +85,8 @@ class CutoffChoice:
         if self.band is None:
             return "there is no motion from which to choose it"
         band = f"the motion's band of {self.band:.3g} Hz"
-        is_minimum = self.cutoff == MIN_BAND_RATIO * self.band
-        if self.cutoff == TARGET_BAND_RATIO * self.band or (is_minimum and self.limit >= self.cutoff):
-            return f"{self.cutoff / self.band:.3g} times {band}"
+        if self.cutoff == MIN_BAND_RATIO * self.band and self.limit >= self.cutoff:
+            return f"{MIN_BAND_RATIO:g} times {band}"
         if self.cutoff == MAX_RIGID_FREQUENCY:
             return f"above this frequency arms are not rigid; the motion's band is {self.band:.3g} Hz"
         if self.cutoff == MAX_CUTOFF_RATIO * self.rate:
@@ -105,7 +117,7 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
         beyond = int(np.searchsorted(noise, MAX_NOISE_RATIO**2 * float(acceleration[below, joint].sum())))
         limits.append(frequency[min(beyond, len(frequency) - 1)])
     band, limit = float(np.median(bands)), float(np.median(limits))
-    target = min(TARGET_BAND_RATIO * band, max(MAX_RIGID_FREQUENCY, MIN_BAND_RATIO * band))
+    target = max(MAX_RIGID_FREQUENCY, MIN_BAND_RATIO * band)
     cutoff = min(max(min(target, limit), MIN_BAND_RATIO * band), MAX_CUTOFF_RATIO * grid.rate)
     return CutoffChoice(cutoff, band, limit, grid.rate)
 

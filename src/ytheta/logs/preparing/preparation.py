@@ -15,7 +15,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import choose_cutoff
+from ytheta.logs.preparing.cutoff import CutoffChoice, choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
 from ytheta.logs.preparing.drive_directions import CUTOFF_RATIO
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_spans
@@ -43,7 +43,7 @@ class Preparation:
     uses_recorded_velocity   for each joint, whether recorded velocity is used
     decimate                 n: every n-th sample is kept
     trimmed_samples          number of samples trimmed at each end of every segment
-    band                     band of the motion in Hz (see ``cutoff``); None if the cut-off was set or no joint moves
+    choice                   why this cut-off was chosen (see ``cutoff``); None if the cut-off was set
     findings                 the decisions and their reasons as text
     """
 
@@ -54,8 +54,13 @@ class Preparation:
     uses_recorded_velocity: tuple[bool, ...]
     decimate: int
     trimmed_samples: int
-    band: float | None
+    choice: CutoffChoice | None
     findings: tuple[Finding, ...]
+
+    @property
+    def band(self) -> float | None:
+        """Band of the motion in Hz; None if the cut-off was set or no joint moves."""
+        return None if self.choice is None else self.choice.band
 
     def __repr__(self) -> str:
         name = Path(self.log.source).name or "a log"
@@ -93,11 +98,11 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
     log, held_findings = drop_held_rows(log)
     grid, grid_findings = choose_grid(log)
     findings = [*held_findings, *grid_findings]
-    band: float | None = None
+    choice: CutoffChoice | None = None
     cutoff = settings.cutoff
     if isinstance(cutoff, str):
         choice = choose_cutoff(log, grid)
-        cutoff, band = choice.cutoff, choice.band
+        cutoff = choice.cutoff
         findings.append(choice.finding)
     differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
     uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, differentiator, settings.velocity)
@@ -124,7 +129,7 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         uses_recorded_velocity=uses_recorded_velocity,
         decimate=decimate,
         trimmed_samples=trimmed_samples,
-        band=band,
+        choice=choice,
         findings=tuple(findings),
     )
 

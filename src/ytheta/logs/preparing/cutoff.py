@@ -1,8 +1,6 @@
 """Choosing the cut-off of the low-pass from the positions of a log.
 
-The spectrum of the acceleration has two peaks: one of the motion and, at higher frequencies, one of the noise, because
-differentiating twice multiplies amplitudes by the square of the frequency. The minimum between the two peaks is called
-the valley; it separates motion from noise.
+The valley of the acceleration spectrum separates motion from noise; see ``spectra``.
 
 Band        For each joint, the frequency up to which the velocity spectrum contains 99.9 % of its energy below the
             valley. The band is the median of the joints that move, because the valley of a noisy joint is unreliable.
@@ -25,7 +23,6 @@ At rest     If no joint moves, there is neither band nor limit. The cut-off is 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,20 +32,25 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
-from ytheta.shapes import Bool, ChannelsBySample, LinesByJoint, PerEdge, PerLine
+from ytheta.logs.preparing.spectra import (
+    LOBE_WIDTH,
+    MAX_CUTOFF_RATIO,
+    MIN_SAMPLES,
+    choose_window_size,
+    compute_bin_edges,
+    find_valley,
+    make_taper,
+    sample_windows,
+    transform,
+)
+from ytheta.shapes import Bool, LinesByJoint, PerLine
 
 BAND_ENERGY_SHARE = 0.999  # velocity energy within the band, divided by the velocity energy up to the valley
 MAX_JUDGED_BAND_RATIO = 10.0  # maximum cut-off at which errors are judged, divided by the band
 MAX_RIGID_FREQUENCY = 10.0  # Hz; above this frequency, arms are not rigid
 MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band; it applies even if the limit is lower
-MAX_CUTOFF_RATIO = 0.4  # maximum cut-off divided by the sampling rate
 MAX_NOISE_RATIO = 0.2  # RMS acceleration of the remaining noise divided by that of the motion
 MIN_POWER_RATIO = 100.0  # peak of the position spectrum divided by its noise floor; if lower, the joint is at rest
-WINDOW_SECONDS = 16.0  # s; long enough to resolve motion at 0.25 Hz
-MAX_WINDOWS = 16  # limited, so that the computing time does not depend on the length of the log
-MIN_SAMPLES = 64  # minimum number of samples for a spectrum
-BIN_RATIO = 1.5  # upper edge of a bin divided by its lower edge; bins should contain a line of periodic motion
-LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,14 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
     frequency, velocity = _compute_velocity_spectrum(log, grid)
     omega = 2.0 * np.pi * frequency[:, np.newaxis]
     acceleration = velocity * omega**2
-    edges = _compute_bin_edges(frequency, grid.rate)
+    edges = compute_bin_edges(frequency, grid.rate)
     bands, limits = [], []
     moving = _are_moving(frequency, velocity / omega**2, grid.rate)
     if not moving.any():
         cutoff = min(MAX_RIGID_FREQUENCY, MAX_CUTOFF_RATIO * grid.rate)
         return CutoffChoice(cutoff, None, cutoff, grid.rate)
     for joint in np.flatnonzero(moving):
-        valley = _find_valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
+        valley = find_valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
         below = frequency <= valley
         energy = np.cumsum(velocity[below, joint])
         bands.append(frequency[np.searchsorted(energy, BAND_ENERGY_SHARE * energy[-1])])
@@ -124,43 +126,19 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
 
 def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     """Return the frequencies and the mean power spectrum of the differenced positions, without frequency zero."""
-    lengths = [grid.count_samples(log, segment) for segment in log.segments]
-    longest = max(lengths, default=0)
-    if longest < MIN_SAMPLES:
+    size = choose_window_size(log, grid)
+    if size < MIN_SAMPLES:
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to "
+            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {size} samples, too few to "
             f"choose a cut-off (at least {MIN_SAMPLES}); set the cut-off"
         )
-    # All windows have the same length. Shorter segments are left out, because they do not resolve low frequencies.
-    size = min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
-    taper = np.kaiser(size, 9.0)[:-1]  # side lobes of 1e-7, so that the motion does not leak into the noise
-    frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
-    powers = []
-    for samples in _sample_windows(log, grid, lengths, size):
-        velocity = np.diff(samples, axis=1) * grid.rate
-        velocity -= velocity.mean(axis=1, keepdims=True)
-        power = np.abs(np.fft.rfft(velocity * taper, axis=1)) ** 2 / (grid.rate * (taper @ taper))
-        power[:, 1 : size // 2] *= 2.0  # adds the energy of the negative frequencies
-        powers.append(power)
-    return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
-
-
-def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:
-    """Yield the positions in at most ``MAX_WINDOWS`` windows, distributed evenly across the log."""
-    starts = [
-        (segment, start)
-        for segment, length in zip(log.segments, lengths, strict=True)
-        for start in range(0, length - size + 1, max(1, size // 2))
+    taper = make_taper(size)
+    powers = [
+        np.abs(transform(np.diff(position, axis=1) * grid.rate, taper, grid.rate)) ** 2
+        for (position,) in sample_windows(log, grid, size, (log.q,))
     ]
-    for index in np.unique(np.linspace(0, len(starts) - 1, min(MAX_WINDOWS, len(starts))).astype(int)):
-        segment, start = starts[index]
-        yield grid.sample(log, segment, start, start + size, (log.q,))[0]
-
-
-def _compute_bin_edges(frequency: PerLine, rate: float) -> PerEdge:
-    """Return the edges of logarithmic bins, from the edge of the main lobe around zero to the maximum cut-off."""
-    lowest, highest = LOBE_WIDTH * float(frequency[0]), MAX_CUTOFF_RATIO * rate
-    return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN_RATIO)) + 1))
+    frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
+    return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
 
 
 def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, "joints"]:
@@ -170,12 +148,3 @@ def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool
     low = ~high & (frequency > LOBE_WIDTH * frequency[0])
     floor = np.median(position[high], axis=0)
     return np.asarray(position[low].max(axis=0) > MIN_POWER_RATIO * floor)
-
-
-def _find_valley(frequency: PerLine, velocity: PerLine, acceleration: PerLine, edges: PerEdge) -> float:
-    """Return the frequency above the peak of the velocity spectrum at which the acceleration spectrum is smallest."""
-    index = np.digitize(frequency, edges)
-    bins = [index == i for i in range(1, len(edges)) if (index == i).any()]
-    peak = int(np.argmax([velocity[lines].mean() for lines in bins]))
-    levels = [acceleration[lines].mean() for lines in bins[peak:]]
-    return float(frequency[bins[peak + int(np.argmin(levels))]].mean())

@@ -105,7 +105,7 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         cutoff = choice.cutoff
         findings.append(choice.finding)
     differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
-    uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, differentiator, settings.velocity)
+    uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, cutoff, settings.velocity)
     decimate = settings.decimate
     if isinstance(decimate, str):
         decimate = max(1, int(grid.rate / (SAMPLES_PER_PERIOD * cutoff)))

@@ -27,6 +27,7 @@ from ytheta.identification.assessment.residuals import TorqueErrors, compute_err
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import (
     find_highest_speeds,
     find_smooth_speeds,
@@ -70,6 +71,7 @@ from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin, ReportedErrors
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
+from ytheta.identification.velocity_referee import choose_velocity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
@@ -77,6 +79,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerBase, PerJoint
 
 MAX_SCAN_SAMPLES = 10_000  # from which the transition speeds of friction are chosen
+MAX_REFEREE_SAMPLES = 4096  # of a log, from which the source of its velocity is chosen
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
@@ -224,9 +227,6 @@ def _identify_from_logs(
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report("choosing the low-pass")
-    plan = plan_preparations(fit_logs, validation_logs, settings, report_cutoff=report_cutoff)
-    preparations, validation_preparations = plan.own.fit, plan.judged.validation
-    report("finding the base parameters")
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
@@ -235,6 +235,22 @@ def _identify_from_logs(
     # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
     smooth_speeds = find_smooth_speeds(robot, fit_logs)
     considered = selection.list_considered(robot, form) if uses_evidence else ()
+
+    def make_referee_problem(preparation: Preparation) -> EstimationProblem:
+        directions = make_drive_directions(with_smooth_speeds(robot, smooth_speeds))
+        source = LogSource(preparation, directions, held_joints)
+        only = FitEquations(robot, selection, "differential", None, min_speed, threads, considered, (source,), ())
+        return only.thin(MAX_REFEREE_SAMPLES).make_problem(selection.forced, None)
+
+    plan = plan_preparations(
+        fit_logs,
+        validation_logs,
+        settings,
+        report_cutoff=report_cutoff,
+        referee=lambda preparation: choose_velocity(preparation, make_referee_problem),
+    )
+    preparations, validation_preparations = plan.own.fit, plan.judged.validation
+    report("finding the base parameters")
 
     def make_equations(speeds: Mapping[str, float]) -> FitEquations:
         directions = make_drive_directions(with_smooth_speeds(robot, speeds))

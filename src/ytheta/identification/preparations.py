@@ -6,12 +6,15 @@ Fit       Every log of the fit has its own cut-off: as high as its noise and the
 Judgement Errors of different logs compare only at the same cut-off. All logs, validation included, are judged at the
           highest cut-off that the motion of the fit needs (ten times its band), but at most at what every log bears.
           No log is judged below twice the band of its own motion, because such a low-pass would change the motion.
+Velocity  For the logs of the fit, a referee may choose between recorded velocity and differentiated position. A
+          validation log follows the log of the fit with the nearest sampling rate if the rates are similar, because
+          drives and loggers are then the same; its own torques are not asked.
 Report    Errors at any other cut-off can be stated as well, so that they compare with those of other tools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ytheta.arguments import check_number, is_positive
@@ -21,7 +24,12 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
+from ytheta.logs.preparing.recorded_velocity import VelocityChoice
 from ytheta.logs.preparing.settings import AUTO, PreparationSettings
+
+MAX_RATE_RATIO = 2.0  # of the sampling rates of two logs; up to it, they count as recorded in the same way
+
+VelocityReferee = Callable[[Preparation], VelocityChoice]  # chooses the velocities of a log of the fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +87,28 @@ class PreparationPlan:
 
 
 def plan_preparations(
-    fit: Sequence[Log], validation: Sequence[Log], settings: PreparationSettings, *, report_cutoff: float | None = None
+    fit: Sequence[Log],
+    validation: Sequence[Log],
+    settings: PreparationSettings,
+    *,
+    report_cutoff: float | None = None,
+    referee: VelocityReferee | None = None,
 ) -> PreparationPlan:
     """Choose the preparations of the logs of the fit and of the validation logs.
 
     A cut-off in the settings applies to all logs, to the fit as well as to the judgement. ``report_cutoff``: cut-off in
-    Hz at which errors are computed in addition.
+    Hz at which errors are computed in addition. ``referee``: chooses between recorded velocity and differentiated
+    position if the settings do not; None keeps the choice from the spectra.
     """
     if not fit:
         raise InputError("there is no log to identify from")
     logs = (*fit, *validation)
     if report_cutoff is not None:
         check_report_cutoff(report_cutoff, logs)
-    prepared = _PreparedLogs(logs, settings, tuple(choose_preparation(log, settings) for log in logs))
+    own = tuple(choose_preparation(log, settings) for log in logs)
+    if referee is not None:
+        own = _choose_velocities(own, len(fit), referee)
+    prepared = _PreparedLogs(logs, settings, own)
 
     def split(preparations: tuple[Preparation, ...]) -> LogPreparations:
         return LogPreparations(preparations[: len(fit)], preparations[len(fit) :])
@@ -101,6 +118,26 @@ def plan_preparations(
         judged = prepared.with_cutoffs(_choose_judged_cutoffs(prepared.own, len(fit)))
     reported = None if report_cutoff is None else split(prepared.with_cutoffs([report_cutoff] * len(logs)))
     return PreparationPlan(split(prepared.own), split(judged), reported)
+
+
+def _choose_velocities(
+    own: tuple[Preparation, ...], fit_count: int, referee: VelocityReferee
+) -> tuple[Preparation, ...]:
+    fit = tuple(each.with_velocity(referee(each)) if each.velocity.comparisons else each for each in own[:fit_count])
+    validation = []
+    for each in own[fit_count:]:
+        nearest = min(fit, key=lambda other: _compare_rates(each, other))
+        decided = nearest.velocity.torque_gain is not None and _compare_rates(each, nearest) <= MAX_RATE_RATIO
+        if decided and each.velocity.comparisons:
+            pairs = zip(nearest.uses_recorded_velocity, each.velocity.may_use_recorded, strict=True)
+            uses_recorded = tuple(used and allowed for used, allowed in pairs)
+            each = each.with_velocity(replace(each.velocity, uses_recorded=uses_recorded))
+        validation.append(each)
+    return (*fit, *validation)
+
+
+def _compare_rates(a: Preparation, b: Preparation) -> float:
+    return max(a.grid.rate / b.grid.rate, b.grid.rate / a.grid.rate)
 
 
 def _choose_judged_cutoffs(own: Sequence[Preparation], fit_count: int) -> list[float]:

@@ -17,12 +17,16 @@ Noise       The residual V - (s + i w d) i w Q contains no motion, only the erro
 Errors      The expected error of recorded velocity is its share of the residual plus that of delay and scale,
             |s - 1 + i w d|^2 times the motion; the expected error of differentiated position is its share of the
             residual. Errors of velocity and acceleration up to the cut-off count, each relative to the motion.
-Choice      The source with the smaller expected error. If that of recorded velocity is negligible, it is used.
+Choice      Recorded velocity if its expected error is negligible or at most twice that of differentiated position: the
+            shares of the residual are not known better than that, and a drive knows more than a log.
+            Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
+            residual are uncertain. If torques were recorded, an identification asks them: see ``velocity_referee``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -43,8 +47,11 @@ from ytheta.logs.preparing.spectra import (
 )
 from ytheta.shapes import LinesByJoint, PerLine, Shaped
 
+COMPUTED = "for these joints velocity is computed from position"
 SOURCES = ("auto", "recorded", "position")
 MAX_SCALE_ERROR = 0.02  # deviation of the scale from 1
+MAX_SYSTEMATIC_ERROR = 0.05  # relative error due to scale and delay; above it, recorded velocity counts as wrong
+MAX_ERROR_RATIO = 2.0  # expected error of recorded velocity divided by that of differentiated position
 NEGLIGIBLE_ERROR = 1e-3  # expected relative error; recorded velocity with a smaller one is used in any case
 MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
 MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
@@ -58,12 +65,15 @@ class VelocityComparison:
     ----------
     scale           recorded velocity divided by differentiated position
     delay           of recorded velocity, in seconds; negative if it is early
+    systematic_error
+                    the part of ``recorded_error`` that is due to scale and delay
     recorded_error  expected error of velocity and acceleration from recorded velocity, relative to the motion
     position_error  expected error of velocity and acceleration from differentiated position, relative to the motion
     """
 
     scale: float
     delay: float
+    systematic_error: float
     recorded_error: float
     position_error: float
 
@@ -73,23 +83,81 @@ class VelocityComparison:
         return not abs(self.scale - 1.0) <= MAX_SCALE_ERROR
 
     @property
-    def prefers_recorded(self) -> bool:
-        """Whether recorded velocity is used."""
-        return not self.is_scaled and self.recorded_error <= max(self.position_error, NEGLIGIBLE_ERROR)
+    def is_wrong(self) -> bool:
+        """Whether recorded velocity is not the derivative of the position, apart from noise."""
+        return self.is_scaled or self.systematic_error > MAX_SYSTEMATIC_ERROR
 
     @property
-    def reason(self) -> str:
-        """Why differentiated position is used instead, with figures."""
-        if self.is_scaled:
-            return f"its scale is {self.scale:.3f}"
-        errors = f"expected error {100 * self.recorded_error:.2g} % instead of {100 * self.position_error:.2g} %"
-        return f"{1000 * self.delay:.2g} ms late, {errors}"
+    def prefers_recorded(self) -> bool:
+        """Whether recorded velocity is used."""
+        largest = max(MAX_ERROR_RATIO * self.position_error, NEGLIGIBLE_ERROR)
+        return not self.is_scaled and self.recorded_error <= largest
+
+    @property
+    def text(self) -> str:
+        """The figures on which the choice is based."""
+        scale = f"scale {self.scale:.3f}, " if self.is_scaled else ""
+        delay = f"{abs(1000 * self.delay):.2g} ms {'late' if self.delay >= 0.0 else 'early'}"
+        errors = f"expected error {100 * self.recorded_error:.2g} %, of position {100 * self.position_error:.2g} %"
+        return f"{scale}{delay}, {errors}"
+
+
+@dataclass(frozen=True)
+class VelocityChoice:
+    """For each joint, whether recorded velocity is used.
+
+    ``comparisons`` are those on which the choice is based; they are empty if the source was set or cannot be compared.
+    ``torque_gain``: relative reduction of the torque residual by this choice, if the torques decided; otherwise None.
+    """
+
+    uses_recorded: tuple[bool, ...]
+    comparisons: tuple[VelocityComparison, ...] = ()
+    torque_gain: float | None = None
+
+    @property
+    def may_use_recorded(self) -> tuple[bool, ...]:
+        """For each joint, whether recorded velocity has the right scale."""
+        return tuple(not each.is_scaled for each in self.comparisons)
+
+    def list_findings(self, log: Log) -> Iterator[Finding]:
+        """Yield the choice and its reason; joints of which the check of the log has warned are not named again."""
+        if log.qd is None or not self.comparisons:
+            return
+        warned = {name for finding in log.findings if finding.code == LogFindingCode.VELOCITY for name in finding.names}
+        rows = list(zip(log.joints, self.comparisons, self.uses_recorded, strict=True))
+        wrong = {name: each for name, each, used in rows if each.is_wrong and not used and name not in warned}
+        if wrong:
+            yield _make_finding(
+                Severity.REPAIRED, "recorded velocity is not the derivative of the position", wrong, COMPUTED
+            )
+        worse = {name: each for name, each, used in rows if not used and not each.is_wrong}
+        reason = "" if self.torque_gain is None else f": torque residuals are {100 * self.torque_gain:.2g} % smaller"
+        if worse:
+            yield _make_finding(Severity.NOTE, f"differentiated position is used{reason}", worse, COMPUTED)
+        used_ones = {name: each for name, each, used in rows if used}
+        if used_ones:
+            statement = f"recorded velocity is used for {len(used_ones)} of {len(rows)} joints{reason}"
+            yield _make_finding(Severity.NOTE, statement, used_ones, "")
+
+
+def _make_finding(
+    severity: Severity, statement: str, comparisons: Mapping[str, VelocityComparison], remedy: str
+) -> Finding:
+    shown = "; ".join(f"{joint}: {each.text}" for joint, each in comparisons.items())
+    return Finding(
+        LogFindingCode.VELOCITY,
+        severity,
+        f"{statement} ({shown})",
+        remedy,
+        tuple(comparisons),
+        fields={joint: asdict(each) for joint, each in comparisons.items()},
+    )
 
 
 def choose_velocity_source(
     log: Log, grid: Grid, cutoff: float, velocity: str | tuple[bool, ...]
-) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
-    """Return for each joint whether to use recorded velocity, and the findings; "auto" compares it with positions."""
+) -> VelocityChoice:
+    """Choose for each joint whether to use recorded velocity; "auto" compares it with positions."""
     joints = len(log.joints)
     if isinstance(velocity, tuple):
         if len(velocity) != joints:
@@ -103,19 +171,13 @@ def choose_velocity_source(
         if any(uses_recorded):
             source = log.source or "log"
             raise InputError(f'{source}: velocity was not recorded; set velocity to "position"')
-        return (False,) * joints, ()
+        return VelocityChoice((False,) * joints)
     if velocity != "auto":
-        return uses_recorded, ()
+        return VelocityChoice(uses_recorded)
     comparisons = compare_velocities(log, grid, cutoff)
-    if not comparisons:
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.NOTE,
-            "the log is too short to compare recorded velocity with positions",
-            remedy="velocity is computed from position",
-        )
-        return (False,) * joints, (finding,)
-    return tuple(each.prefers_recorded for each in comparisons), tuple(_describe_choice(log, comparisons))
+    if not comparisons:  # the log is too short
+        return VelocityChoice((False,) * joints)
+    return VelocityChoice(tuple(each.prefers_recorded for each in comparisons), comparisons)
 
 
 def compare_velocities(log: Log, grid: Grid, cutoff: float) -> tuple[VelocityComparison, ...]:
@@ -163,47 +225,16 @@ def _compare_joints(
         residual = np.maximum(v - 2.0 * (np.conj(transfer) * c).real + np.abs(transfer) ** 2 * q, 0.0)
         noise = np.maximum(velocity_noise + position_noise, np.finfo(float).tiny)
         weight = gain * (1.0 / power + omega**2 / max(float((omega**2 * motion).sum()), np.finfo(float).tiny))
-        recorded_error = weight @ (np.abs(transfer - 1.0) ** 2 * motion + residual * velocity_noise / noise)
+        systematic_error = weight @ (np.abs(transfer - 1.0) ** 2 * motion)
+        recorded_error = systematic_error + weight @ (residual * velocity_noise / noise)
         position_error = weight @ (residual * position_noise / noise)
         comparisons.append(
             VelocityComparison(
                 scale=scale,
                 delay=-slope / scale if scale else 0.0,
+                systematic_error=float(np.sqrt(systematic_error)),
                 recorded_error=float(np.sqrt(recorded_error)),
                 position_error=float(np.sqrt(position_error)),
             )
         )
     return comparisons
-
-
-def _describe_choice(log: Log, comparisons: tuple[VelocityComparison, ...]) -> list[Finding]:
-    # Joints about which the check of the log has already warned are not reported again.
-    reported = {name for finding in log.findings if finding.code == LogFindingCode.VELOCITY for name in finding.names}
-    pairs = list(zip(log.joints, comparisons, strict=True))
-    rejected = {joint: each for joint, each in pairs if not each.prefers_recorded and joint not in reported}
-    findings = []
-    if rejected:
-        shown = "; ".join(f"{joint}: {each.reason}" for joint, each in rejected.items())
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.REPAIRED,
-            f"recorded velocity is worse than differentiated position ({shown})",
-            remedy="for these joints velocity is computed from position",
-            names=tuple(rejected),
-            fields={joint: vars(each) for joint, each in rejected.items()},
-        )
-        findings.append(finding)
-    used = [each for _, each in pairs if each.prefers_recorded]
-    if used:
-        recorded, position = (
-            max(getattr(each, name) for each in used) for name in ("recorded_error", "position_error")
-        )
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.NOTE,
-            f"recorded velocity is used for {len(used)} of {len(pairs)} joints (expected error at most "
-            f"{100 * recorded:.2g} %, of differentiated position {100 * position:.2g} %)",
-            fields={"joints": len(used), "recorded_error": recorded, "position_error": position},
-        )
-        findings.append(finding)
-    return findings

@@ -14,11 +14,13 @@ Noise       The residual V - (s + i w d) i w Q contains no motion, only the erro
             it is divided between the two in proportion to their noise floors: white noise of positions has the
             power w^2 in velocity, white noise of recorded velocity the power 1. The floors are measured at
             frequencies above the valley.
-Errors      The expected error of recorded velocity is its share of the residual plus that of delay and scale,
-            |s - 1 + i w d|^2 times the motion; the expected error of differentiated position is its share of the
-            residual. Errors of velocity and acceleration up to the cut-off count, each relative to the motion.
-Choice      Recorded velocity if its expected error is negligible or at most twice that of differentiated position: the
-            shares of the residual are not known better than that, and a drive knows more than a log.
+Errors      The systematic error of recorded velocity is |s - 1 + i w d|^2 times the motion. The noise of both sources
+            is their share of the residual. Errors of velocity and acceleration up to the cut-off count, each relative
+            to the motion.
+Choice      Recorded velocity if its noise is at most twice that of differentiated position: the shares of the residual
+            are not known better than that, and a drive knows more than a log. Its systematic error must be below half
+            the noise of differentiated position, because noise averages out and a delay does not. Errors below 0.1 %
+            do not matter.
             Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
             residual are uncertain. If torques were recorded, an identification asks them: see ``velocity_referee``.
 """
@@ -51,8 +53,9 @@ COMPUTED = "for these joints velocity is computed from position"
 SOURCES = ("auto", "recorded", "position")
 MAX_SCALE_ERROR = 0.02  # deviation of the scale from 1
 MAX_SYSTEMATIC_ERROR = 0.05  # relative error due to scale and delay; above it, recorded velocity counts as wrong
-MAX_ERROR_RATIO = 2.0  # expected error of recorded velocity divided by that of differentiated position
-NEGLIGIBLE_ERROR = 1e-3  # expected relative error; recorded velocity with a smaller one is used in any case
+MAX_NOISE_RATIO = 2.0  # noise of recorded velocity divided by that of differentiated position
+MAX_SYSTEMATIC_RATIO = 0.5  # systematic error of recorded velocity divided by the noise of differentiated position
+NEGLIGIBLE_ERROR = 1e-3  # relative error that does not matter
 MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
 MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
 
@@ -66,16 +69,18 @@ class VelocityComparison:
     scale           recorded velocity divided by differentiated position
     delay           of recorded velocity, in seconds; negative if it is early
     systematic_error
-                    the part of ``recorded_error`` that is due to scale and delay
-    recorded_error  expected error of velocity and acceleration from recorded velocity, relative to the motion
-    position_error  expected error of velocity and acceleration from differentiated position, relative to the motion
+                    error of velocity and acceleration from recorded velocity due to scale and delay
+    recorded_noise  noise of velocity and acceleration from recorded velocity
+    position_noise  noise of velocity and acceleration from differentiated position
+
+    Errors and noise are RMS values relative to the motion.
     """
 
     scale: float
     delay: float
     systematic_error: float
-    recorded_error: float
-    position_error: float
+    recorded_noise: float
+    position_noise: float
 
     @property
     def is_scaled(self) -> bool:
@@ -90,16 +95,21 @@ class VelocityComparison:
     @property
     def prefers_recorded(self) -> bool:
         """Whether recorded velocity is used."""
-        largest = max(MAX_ERROR_RATIO * self.position_error, NEGLIGIBLE_ERROR)
-        return not self.is_scaled and self.recorded_error <= largest
+        max_noise = max(MAX_NOISE_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
+        max_systematic_error = max(MAX_SYSTEMATIC_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
+        return (
+            not self.is_scaled
+            and self.recorded_noise <= max_noise
+            and self.systematic_error <= max_systematic_error
+        )
 
     @property
     def text(self) -> str:
         """The figures on which the choice is based."""
         scale = f"scale {self.scale:.3f}, " if self.is_scaled else ""
         delay = f"{abs(1000 * self.delay):.2g} ms {'late' if self.delay >= 0.0 else 'early'}"
-        errors = f"expected error {100 * self.recorded_error:.2g} %, of position {100 * self.position_error:.2g} %"
-        return f"{scale}{delay}, {errors}"
+        noise = f"noise {100 * self.recorded_noise:.2g} %, of position {100 * self.position_noise:.2g} %"
+        return f"{scale}{delay}, {noise}"
 
 
 @dataclass(frozen=True)
@@ -226,15 +236,15 @@ def _compare_joints(
         noise = np.maximum(velocity_noise + position_noise, np.finfo(float).tiny)
         weight = gain * (1.0 / power + omega**2 / max(float((omega**2 * motion).sum()), np.finfo(float).tiny))
         systematic_error = weight @ (np.abs(transfer - 1.0) ** 2 * motion)
-        recorded_error = systematic_error + weight @ (residual * velocity_noise / noise)
-        position_error = weight @ (residual * position_noise / noise)
+        recorded_share = weight @ (residual * velocity_noise / noise)
+        position_share = weight @ (residual * position_noise / noise)
         comparisons.append(
             VelocityComparison(
                 scale=scale,
                 delay=-slope / scale if scale else 0.0,
                 systematic_error=float(np.sqrt(systematic_error)),
-                recorded_error=float(np.sqrt(recorded_error)),
-                position_error=float(np.sqrt(position_error)),
+                recorded_noise=float(np.sqrt(recorded_share)),
+                position_noise=float(np.sqrt(position_share)),
             )
         )
     return comparisons

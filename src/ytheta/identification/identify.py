@@ -65,13 +65,13 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
-from ytheta.identification.preparations import PreparationPlan, describe_cutoffs, plan_preparations
+from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs, plan_preparations
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin, ReportedErrors
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
-from ytheta.identification.velocity_referee import choose_velocity
+from ytheta.identification.preparing.velocity_referee import choose_velocity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
@@ -224,6 +224,8 @@ def _identify_from_logs(
     threads: int | None,
     report: Callable[[str], None],
 ) -> Identification:
+    if not fit_logs:
+        raise InputError("there is no log to identify from")
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report("choosing the low-pass")

@@ -72,7 +72,6 @@ class Origin:
     prior: PriorCenter = PriorCenter.NONE
     prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
 
-
     @property
     def cutoff(self) -> float:
         """The lowest cut-off of the torque errors, in Hz."""

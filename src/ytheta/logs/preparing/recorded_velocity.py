@@ -22,7 +22,7 @@ Choice      Recorded velocity if its noise is at most twice that of differentiat
             the noise of differentiated position, because noise averages out and a delay does not. Errors below 0.1 %
             do not matter.
             Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
-            residual are uncertain. If torques were recorded, an identification asks them: see ``velocity_referee``.
+            residual are uncertain. If torques were recorded, an identification asks them: see ``identification.preparing``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.logs.preparing.spectra import (
-    LOBE_WIDTH,
     MIN_SAMPLES,
     choose_window_size,
     compute_bin_edges,
@@ -97,11 +96,7 @@ class VelocityComparison:
         """Whether recorded velocity is used."""
         max_noise = max(MAX_NOISE_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
         max_systematic_error = max(MAX_SYSTEMATIC_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
-        return (
-            not self.is_scaled
-            and self.recorded_noise <= max_noise
-            and self.systematic_error <= max_systematic_error
-        )
+        return not self.is_scaled and self.recorded_noise <= max_noise and self.systematic_error <= max_systematic_error
 
     @property
     def text(self) -> str:
@@ -164,9 +159,7 @@ def _make_finding(
     )
 
 
-def choose_velocity_source(
-    log: Log, grid: Grid, cutoff: float, velocity: str | tuple[bool, ...]
-) -> VelocityChoice:
+def choose_velocity_source(log: Log, grid: Grid, cutoff: float, velocity: str | tuple[bool, ...]) -> VelocityChoice:
     """Choose for each joint whether to use recorded velocity; "auto" compares it with positions."""
     joints = len(log.joints)
     if isinstance(velocity, tuple):

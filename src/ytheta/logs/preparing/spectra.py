@@ -51,7 +51,9 @@ def sample_windows(
         yield tuple(grid.sample(log, segment, start, start + size, signals))
 
 
-def transform(signal: ChannelsBySample, taper: Float[np.ndarray, "samples"], rate: float) -> Shaped[np.ndarray, "channels lines"]:
+def transform(
+    signal: ChannelsBySample, taper: Float[np.ndarray, "samples"], rate: float
+) -> Shaped[np.ndarray, "channels lines"]:
     """Return the Fourier transform of a signal without its mean; the squared magnitude is a power per Hz."""
     centred = signal - signal.mean(axis=1, keepdims=True)
     lines = np.fft.rfft(centred * taper, axis=1)

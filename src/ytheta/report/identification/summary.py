@@ -52,7 +52,9 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         **summarize_geometry(identification.base),
         "estimator": origin.estimator,
         "form": origin.form,
-        "cutoff": float(origin.settings[0].cutoff),
+        "cutoff": origin.cutoff,
+        "cutoffs": list(origin.judged_cutoffs),
+        "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
         "derivative": origin.settings[0].derivative,
         "min_speed": None if origin.min_speed is None else list(origin.min_speed),
         "samples": identification.samples,
@@ -66,6 +68,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "joint_condition_numbers": _summarize_joint_condition_numbers(identification),
         "fit": summarize_errors(identification.fit),
         "validation": None if identification.validation is None else summarize_errors(identification.validation),
+        "reported": _summarize_reported_errors(identification),
         "parameters": [
             {
                 **row,
@@ -99,6 +102,18 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "reason": identification.verdict.sentence,
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
+
+
+def _summarize_reported_errors(identification: Identification) -> dict[str, Any] | None:
+    """Return the errors at the report cut-off, if it was given."""
+    reported = identification.reported
+    if reported is None:
+        return None
+    return {
+        "cutoff": reported.cutoff,
+        "fit": replace_nonfinite(summarize_errors(reported.fit)),
+        "validation": None if reported.validation is None else replace_nonfinite(summarize_errors(reported.validation)),
+    }
 
 
 def _summarize_joint_condition_numbers(identification: Identification) -> dict[str, float] | None:

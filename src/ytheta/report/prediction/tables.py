@@ -35,7 +35,7 @@ def list_joint_headings(prediction: Prediction) -> list[tuple[str, str]]:
     """Return heading and explanation of the columns of ``list_joint_rows``."""
     if prediction.errors is None:
         return [("predicted RMS", ""), ("lowest", ""), ("highest", "")]
-    return [("error", ""), ("torque RMS", ""), ("raw", RAW), ("residual RMS", ""), ("of variation", VARIATION)]
+    return [("error", ""), ("torque RMS", ""), ("raw", RAW), ("residual RMS", ""), ("NRMSE", VARIATION)]
 
 
 def list_joint_rows(prediction: Prediction) -> Iterator[dict[str, Any]]:

@@ -34,9 +34,7 @@ def choose_velocity(
 ) -> VelocityChoice:
     """Return the velocities of a log that explain its torques best; ``make_problem`` makes the equations of a log."""
     spectral = preparation.velocity
-    flags = dict.fromkeys(
-        (spectral.uses_recorded, spectral.may_use_recorded, (False,) * len(spectral.uses_recorded))
-    )
+    flags = dict.fromkeys((spectral.uses_recorded, spectral.may_use_recorded, (False,) * len(spectral.uses_recorded)))
     if len(flags) == 1:
         return spectral
     levels = {}

@@ -26,6 +26,7 @@ from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice
 from ytheta.logs.preparing.settings import AUTO, PreparationSettings
+from ytheta.logs.preparing.spectra import MIN_SAMPLES
 
 MAX_RATE_RATIO = 2.0  # of the sampling rates of two logs; up to it, they count as recorded in the same way
 
@@ -100,8 +101,6 @@ def plan_preparations(
     Hz at which errors are computed in addition. ``referee``: chooses between recorded velocity and differentiated
     position if the settings do not; None keeps the choice from the spectra.
     """
-    if not fit:
-        raise InputError("there is no log to identify from")
     logs = (*fit, *validation)
     if report_cutoff is not None:
         check_report_cutoff(report_cutoff, logs)
@@ -118,6 +117,24 @@ def plan_preparations(
         judged = prepared.with_cutoffs(_choose_judged_cutoffs(prepared.own, len(fit)))
     reported = None if report_cutoff is None else split(prepared.with_cutoffs([report_cutoff] * len(logs)))
     return PreparationPlan(split(prepared.own), split(judged), reported)
+
+
+def choose_judged_preparation(log: Log, settings: PreparationSettings, fitted: float | None) -> Preparation:
+    """Return the preparation for errors on one log of a model whose errors were judged at the cut-off ``fitted``.
+
+    With "auto" as cut-off, it is ``fitted`` or, without it, ten times the band, but at most what the log bears and at
+    least twice its band. A log that is too short for a spectrum is prepared at ``fitted``.
+    """
+    if settings.cutoff != AUTO:
+        return choose_preparation(log, settings)
+    if fitted is not None and max(stop - start for start, stop in log.segments) < MIN_SAMPLES:
+        return choose_preparation(log, replace(settings, cutoff=fitted))
+    own = choose_preparation(log, settings)
+    assert own.choice is not None
+    needed = own.choice.judged if fitted is None else fitted
+    cutoff = max(min(needed, own.choice.cutoff), own.choice.minimum)
+    judged = _PreparedLogs((log,), settings, (own,)).with_cutoffs([cutoff])[0]
+    return judged if judged is own else judged.with_velocity(own.velocity)
 
 
 def _choose_velocities(

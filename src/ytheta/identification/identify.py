@@ -66,12 +66,12 @@ from ytheta.identification.log_checks import (
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs, plan_preparations
+from ytheta.identification.preparing.velocity_referee import choose_velocity
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
 from ytheta.identification.result import ConsistencyCost, Identification, Origin, ReportedErrors
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
-from ytheta.identification.preparing.velocity_referee import choose_velocity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings

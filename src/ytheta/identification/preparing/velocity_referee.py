@@ -8,7 +8,7 @@ the geometric mean of the joints' RMS residuals, the Gaussian likelihood, to whi
 
 Candidates   the choice from the spectra; recorded velocity for all joints at which its scale is right; differentiated
              position for all joints.
-Choice       the choice from the spectra, unless another candidate reduces both figures by at least 5 %: if the two
+Choice       the choice from the spectra, unless another candidate reduces both figures by at least 3 %: if the two
              figures contradict each other, or hardly differ, the torques do not decide.
 """
 
@@ -25,7 +25,7 @@ from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice
 from ytheta.shapes import Float
 
-MIN_GAIN = 0.05  # relative reduction of both figures for which the choice from the spectra is given up
+MIN_GAIN = 0.03  # relative reduction of both figures for which the choice from the spectra is given up
 MIN_EQUATIONS_PER_PARAMETER = 10.0  # of all joints; with fewer equations, residuals say nothing
 
 

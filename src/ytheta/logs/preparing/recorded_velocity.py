@@ -22,7 +22,8 @@ Choice      Recorded velocity if its noise is at most twice that of differentiat
             the noise of differentiated position, because noise averages out and a delay does not. Errors below 0.1 %
             do not matter.
             Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
-            residual are uncertain. If torques were recorded, an identification asks them: see ``identification.preparing``.
+            residual are uncertain. If torques were recorded, an identification asks them: see
+            ``identification.preparing.velocity_referee``.
 """
 
 from __future__ import annotations

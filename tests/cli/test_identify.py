@@ -57,6 +57,33 @@ def test_json(folder: Path) -> None:
     assert {row["independent"] for row in answer["parameters"]} <= set(answer["standard_parameters"])
 
 
+def test_errors_at_a_report_cutoff(folder: Path) -> None:
+    command = ("identify", "lu-two-link", "a.npz", "--validate", "b.csv")
+    answer = read_json(folder, *command, "--report-cutoff", "3")
+    assert answer["reported"]["cutoff"] == 3.0
+    other = read_json(folder, *command, "--cutoff", "3")
+    assert answer["reported"]["fit"]["samples"] == other["fit"]["samples"] != answer["fit"]["samples"]
+    validation = answer["reported"]["validation"]
+    assert validation["nrmse_mean"] == pytest.approx(np.mean(validation["nrmse"]))
+    assert answer["cutoff"] == min(answer["cutoffs"]) != 3.0
+    assert other["reported"] is None
+    assert "errors at 3 Hz, the report cut-off: fit" in ytheta(*command, "--report-cutoff", "3", cwd=folder).stdout
+    message = refused(*command, "--report-cutoff", f"{0.5 * RATE}", cwd=folder)
+    assert "a.npz" in message
+    assert f"{RATE:.4g} samples per second" in message
+
+
+def test_the_source_of_velocities(folder: Path) -> None:
+    assert "unknown velocity 'measured'" in refused(
+        "identify", "lu-two-link", "a.npz", "--velocity", "measured", cwd=folder
+    )
+    position = read_json(folder, "identify", "lu-two-link", "a.npz", "--velocity", "position")
+    assert position["fit"] == read_json(folder, "identify", "lu-two-link", "a.npz")["fit"]  # velocity was not recorded
+    assert "velocity was not recorded" in refused(
+        "identify", "lu-two-link", "a.npz", "--velocity", "recorded", cwd=folder
+    )
+
+
 def test_what_the_data_chose_in_json(folder: Path) -> None:
     answer = read_json(folder, "identify", "lu-two-link", "a.npz", "--validate", "b.csv")
     choice = answer["choice"]

@@ -49,7 +49,8 @@ def test_inconsistent_least_squares_becomes_bodies(seed: int) -> None:
 @pytest.mark.parametrize(("name", "rich"), [("ur10", False), ("stanford", True), ("stanford", False)])
 def test_models_of_the_default_are_bodies_near_the_estimate(name: str, rich: bool) -> None:
     case = simulate_case(name, 1, rich=rich)
-    fit = yt.identify(case.description, case.fit, validate=case.validation)
+    # With a given cut-off, errors are computed at the cut-off of the equations, so that these give the same error.
+    fit = yt.identify(case.description, case.fit, validate=case.validation, cutoff=8.0)
     assert fit.consistent
     assert loads_in_mujoco(fit.robot)
     cost = fit.consistency_cost

@@ -13,15 +13,6 @@ from ytheta.identification.identify import identify
 from ytheta.logs.log import Log
 
 
-def test_logs_with_different_rates_get_the_same_cutoff() -> None:
-    """The cut-off is the highest that the log with the lowest rate allows."""
-    arm = known_arm()
-    slow = arm.log(every=10)
-    fit = identify(arm.robot, [arm.log(), slow])
-    assert [settings.cutoff for settings in fit.origin.settings] == [pytest.approx(0.4 * slow.rate)] * 2
-    assert fit.fit.relative_percent < 2.0
-
-
 def test_a_validation_log_that_repeats_the_motion_of_the_fit_is_found() -> None:
     arm = known_arm()
     fit = identify(arm.robot, arm.log(), validate=arm.log())

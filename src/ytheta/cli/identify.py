@@ -17,6 +17,7 @@ from ytheta.cli.log_options import (
     MinSpeed,
     StrictLogs,
     Threads,
+    Velocity,
     Verbose,
     parse_number_or_auto,
     parse_speeds,
@@ -137,6 +138,12 @@ Parameters = Annotated[
     str | None,
     typer.Option(metavar="NAMES", help="Estimate exactly these: names or patterns such as 'link*,*.fv'."),
 ]
+ReportCutoff = Annotated[
+    float | None,
+    typer.Option(
+        metavar="HZ", help="Also state the errors at this cut-off, to compare them with those of other tools."
+    ),
+]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="MODEL", help="Write the model to this file (.toml).")
 ]
@@ -167,7 +174,9 @@ def identify(
     window: Window = None,
     cutoff: Cutoff = AUTO,
     derivative: Derivative = "central",
+    velocity: Velocity = AUTO,
     average_periods: AveragePeriods = None,
+    report_cutoff: ReportCutoff = None,
     min_speed: MinSpeed = AUTO,
     threads: Threads = None,
     output: Output = None,
@@ -216,7 +225,9 @@ def identify(
             window=window,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
+            velocity=velocity,
             average_periods=parse_number_or_auto(average_periods, "--average-periods", "seconds"),
+            report_cutoff=report_cutoff,
             min_speed=parse_speeds(min_speed),
             threads=threads,
             strict=strict,

@@ -26,7 +26,16 @@ Mappings = Annotated[
         help="Meaning of the columns (docs/logs.md): one mapping for all logs, or one for each.",
     ),
 ]
-Cutoff = Annotated[str, typer.Option(metavar="HZ|auto", help="Cut-off frequency of the low-pass for all signals.")]
+Cutoff = Annotated[
+    str, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass for all logs; auto: one for each.")
+]
+Velocity = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="recorded, position (differentiated), or auto: the one with smaller errors, for each log and joint.",
+    ),
+]
 Derivative = Annotated[str, typer.Option(metavar="NAME", help="Differentiation of positions: central or spline.")]
 AveragePeriods = Annotated[
     str | None,

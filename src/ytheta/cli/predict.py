@@ -8,9 +8,11 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.log_options import (
+    AUTO,
     MinSpeed,
     StrictLogs,
     Threads,
+    Velocity,
     Verbose,
     parse_number_or_auto,
     parse_speeds,
@@ -40,7 +42,7 @@ ColumnMapping = Annotated[
     str | None, typer.Option("--mapping", metavar="TOML", help="Meaning of the columns (docs/logs.md).")
 ]
 Cutoff = Annotated[
-    str | None, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass; by default that of the identification.")
+    str | None, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass; by default that of the model's errors.")
 ]
 Derivative = Annotated[
     str | None, typer.Option(metavar="NAME", help="central or spline; by default that of the identification.")
@@ -62,6 +64,7 @@ def predict(
     mapping: ColumnMapping = None,
     cutoff: Cutoff = None,
     derivative: Derivative = None,
+    velocity: Velocity = AUTO,
     min_speed: MinSpeed = None,
     threads: Threads = None,
     output: Output = None,
@@ -91,6 +94,7 @@ def predict(
             mapping=mapping,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
+            velocity=velocity,
             min_speed=parse_speeds(min_speed),
             threads=threads,
             strict=strict,

@@ -41,7 +41,7 @@ from ytheta.identification.equations.friction import (
 from ytheta.identification.equations.friction_laws import bound_friction
 from ytheta.identification.equations.hat_matrix import compute_hat_autocovariance
 from ytheta.identification.equations.known_torque import KnownTorque
-from ytheta.identification.equations.motion_sources import LogSource, Source, cache_sources
+from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source, cache_sources
 from ytheta.identification.equations.stiction import make_rest_rules
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
@@ -72,26 +72,29 @@ from ytheta.identification.fit_findings import (
 from ytheta.identification.fitting import FitEquations, Selection
 from ytheta.identification.log_checks import (
     check_logs,
-    choose_preparations,
     find_held_joints,
     find_repetitions,
     find_zero_torques,
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs, plan_preparations
+from ytheta.identification.preparing.velocity_referee import choose_velocity
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter, PriorSettings
-from ytheta.identification.result import ConsistencyCost, Identification, Origin
+from ytheta.identification.result import ConsistencyCost, Identification, Origin, ReportedErrors
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_negative_inertias
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections
 from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.logs.preparing.settings import AUTO, PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerBase, PerJoint
 
 MAX_SCAN_SAMPLES = 10_000  # from which the transition speeds of friction are chosen
+MAX_REFEREE_SAMPLES = 4096  # of a log, from which the source of its velocity is chosen
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
@@ -118,8 +121,10 @@ def identify(
     window: float | None = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
+    velocity: str | None = None,
     average_periods: float | str | None = None,
     settings: PreparationSettings | None = None,
+    report_cutoff: float | None = None,
     min_speed: float | Sequence[float] | PerJoint | str | None = AUTO,
     threads: int | None = None,
     strict: bool = False,
@@ -164,12 +169,15 @@ def identify(
                    are estimated
     window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
                    cumulative form; None for the default of the form
-    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
+    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it for each log
     derivative     how positions are differentiated: "central", the default, or "spline"
+    velocity       "recorded", "position" (differentiated), or "auto", the default: for every joint of each log the one
+                   with the smaller expected error
     average_periods
                    length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
                    averaged before the fit. None does not average
-    settings       all settings of the preparation, in place of the three arguments above; None for the default settings
+    settings       all settings of the preparation, in place of the four arguments above; None for the default settings
+    report_cutoff  cut-off in Hz at which errors are computed in addition, to compare them with those of other tools
     min_speed      which equations are left out of fit and errors because stiction dominates them. "auto", the default:
                    those of a joint with Coulomb friction while it rests, by a rule that follows from the log; or a
                    speed for all joints or one for each, in rad/s or m/s: those of a joint while it is slower. 0 or
@@ -191,7 +199,9 @@ def identify(
         choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None)
     )
     speeds = check_min_speed(robot, min_speed)
-    preparation = merge_settings(settings, cutoff=cutoff, derivative=derivative, average_periods=average_periods)
+    preparation = merge_settings(
+        settings, cutoff=cutoff, derivative=derivative, velocity=velocity, average_periods=average_periods
+    )
     report("reading the logs")
     fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
     read = (*fit_logs, *validation_logs)
@@ -207,6 +217,7 @@ def identify(
             bounds=bounds or BodyBounds(),
             window=window,
             settings=preparation,
+            report_cutoff=report_cutoff,
             min_speed=speeds,
             leaves_out_rest=is_auto(min_speed),
             threads=threads,
@@ -226,16 +237,17 @@ def _identify_from_logs(
     bounds: BodyBounds,
     window: float | None,
     settings: PreparationSettings,
+    report_cutoff: float | None,
     min_speed: PerJoint | None,
     leaves_out_rest: bool,
     threads: int | None,
     report: Callable[[str], None],
 ) -> Identification:
+    if not fit_logs:
+        raise InputError("there is no log to identify from")
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report("choosing the low-pass")
-    preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
-    report("finding the base parameters")
     held_joints = find_held_joints(robot, fit_logs)
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(estimator, EmpiricalBayes) and is_known
@@ -245,10 +257,26 @@ def _identify_from_logs(
     smooth_speeds = find_smooth_speeds(robot, fit_logs)
     considered = selection.list_considered(robot, form) if uses_evidence else ()
     rates = selection.find_sticking_rates(robot) if leaves_out_rest else np.zeros((0, len(robot.actuated)))
+
+    def make_referee_problem(preparation: Preparation) -> EstimationProblem:
+        directions = make_drive_directions(with_smooth_speeds(robot, smooth_speeds))
+        source = LogSource(preparation, directions, held_joints, *make_rest_rules((preparation,), rates, held_joints))
+        only = FitEquations(robot, selection, "differential", None, min_speed, threads, considered, (source,), ())
+        return only.thin(MAX_REFEREE_SAMPLES).make_problem(selection.forced, None)
+
+    plan = plan_preparations(
+        fit_logs,
+        validation_logs,
+        settings,
+        report_cutoff=report_cutoff,
+        referee=lambda preparation: choose_velocity(preparation, make_referee_problem),
+    )
+    preparations, validation_preparations = plan.own.fit, plan.judged.validation
     rests, validation_rests = (
         make_rest_rules(each, rates, held)
         for each, held in ((preparations, held_joints), (validation_preparations, None))
     )
+    report("finding the base parameters")
 
     def make_equations(speeds: Mapping[str, float]) -> FitEquations:
         return make_equations_with(make_drive_directions(with_smooth_speeds(robot, speeds)), form, window)
@@ -318,11 +346,14 @@ def _identify_from_logs(
     bounded = problem.base.with_robot(
         bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
     )
-    judge = _Judge(bounded, fit_equations, min_speed, load=make_rigid_torque(problem, estimate.beta) if load else None)
+    judge = _Judge(
+        bounded, fit_equations, min_speed, plan, load=make_rigid_torque(problem, estimate.beta) if load else None
+    )
     model = bounded.with_robot(with_smooth_speeds(bounded.robot, smooth_speeds))
     validation = (
         judge.compute_errors(fit_equations.validation_sources, estimate.beta) if validation_preparations else None
     )
+    reported = judge.compute_reported_errors(estimate.beta)
     origin = Origin(
         logs=tuple(log.source for log in fit_logs),
         validation_logs=tuple(log.source for log in validation_logs),
@@ -331,13 +362,15 @@ def _identify_from_logs(
         parameters=problem.base.selected,
         min_speed=AUTO if leaves_out_rest else None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
+        judged_cutoffs=tuple(float(each.settings.cutoff) for each in (*plan.judged.fit, *plan.judged.validation)),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
         prior=prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=prior.source,
     )
-    fit = judge.compute_errors(fit_equations.sources, estimate.beta)
+    fit = judge.compute_fit_errors(estimate.beta)
     findings = (
-        *collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
+        *collect_log_findings((*fit_logs, *validation_logs), (*plan.own.fit, *plan.own.validation)),
+        *describe_cutoffs(plan),
         *find_zero_torques(fit_logs),
         *repetitions,
         *describe_unknown_geometry(problem.base),
@@ -363,12 +396,15 @@ def _identify_from_logs(
         validation,
         origin,
         findings,
-        None if form == "differential" else compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat),
+        compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
+        if form != "differential" or plan.is_fit_judged_apart
+        else None,
         choice=choice,
         residual_causes=judge.find_causes(fit_equations.validation_sources or fit_equations.sources, estimate.beta),
         transition_covariance=compute_transition_covariance(
             robot, partial(make_alternatives, families), lowest_speeds, smooth_speeds
         ),
+        reported=reported,
     )
     if isinstance(model, BaseParameters):
         report("finding the bodies")
@@ -384,6 +420,7 @@ class _Judge:
     base: ModelParameters
     equations: FitEquations
     min_speed: PerJoint | None
+    plan: PreparationPlan
     load: RigidTorque | None
 
     def compute_errors(self, sources: tuple[Source, ...], beta: PerBase) -> TorqueErrors:
@@ -395,6 +432,30 @@ class _Judge:
     @property
     def _form(self) -> Differential:
         return Differential(self.base, self.min_speed, self.load)
+
+    def compute_fit_errors(self, beta: PerBase) -> TorqueErrors:
+        """Return the errors on the logs of the fit, at the cut-off of the judgement."""
+        if not self.plan.is_fit_judged_apart:
+            return self.compute_errors(self.equations.sources, beta)
+        return self.compute_errors(_with_preparations(self.equations.sources, self.plan.judged.fit), beta)
+
+    def compute_reported_errors(self, beta: PerBase) -> ReportedErrors | None:
+        """Return the errors at the report cut-off; None if it was not given."""
+        reported = self.plan.reported
+        if reported is None:
+            return None
+        fit, validation = (
+            _with_preparations(sources, preparations)
+            for sources, preparations in (
+                (self.equations.sources, reported.fit),
+                (self.equations.validation_sources, reported.validation),
+            )
+        )
+        return ReportedErrors(
+            reported.cutoff,
+            self.compute_errors(fit, beta),
+            self.compute_errors(validation, beta) if validation else None,
+        )
 
 
 def _add_bodies(
@@ -418,11 +479,10 @@ def _add_bodies(
     estimate_percent, bodies_percent = (
         compute_error_percent(result.normal_equations, each) for each in (result.beta, beta)
     )
-    if result.origin.form != "differential" or KnownTorque(
-        base
-    ):  # then the equations are not those of the whole torque
+    # Then the equations are not those of the whole torque, or have another cut-off than the errors.
+    if result.origin.form != "differential" or KnownTorque(base) or judge.plan.is_fit_judged_apart:
         estimate_percent = result.fit.relative_percent
-        bodies_percent = judge.compute_errors(judge.equations.sources, beta).relative_percent
+        bodies_percent = judge.compute_fit_errors(beta).relative_percent
     cost = ConsistencyCost(
         estimate_percent,
         bodies_percent,
@@ -441,6 +501,16 @@ def _add_hat_matrix(problem: EstimationProblem, estimate: Estimate) -> Estimate:
         return estimate
     hat = compute_hat_autocovariance(problem, estimate.weights, estimate.gain, estimate.degrees_of_freedom)
     return replace(estimate, hat=hat)
+
+
+def _with_preparations(sources: tuple[Source, ...], preparations: Sequence[Preparation]) -> tuple[Source, ...]:
+    """Return the sources of the same logs with other preparations."""
+    uncached = (each.source if isinstance(each, CachedSource) else each for each in sources)
+    return tuple(
+        replace(source, preparation=preparation, rest=source.rest and remake_rest_rule(source.rest, preparation))
+        for source, preparation in zip(uncached, preparations, strict=True)
+        if isinstance(source, LogSource)
+    )
 
 
 def _check_equations(fit_equations: FitEquations) -> None:

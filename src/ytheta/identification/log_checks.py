@@ -1,9 +1,8 @@
-"""Checks of all logs before a fit, and their preparations with a common cut-off."""
+"""Checks of all logs before a fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import MAX_CUTOFF_RATIO
-from ytheta.logs.preparing.preparation import Preparation, choose_preparation
-from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
@@ -49,28 +45,6 @@ def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joi
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
     limits = [MAX_HELD_RANGE[name in robot.prismatic_joints] for name in robot.actuated]
     return np.array([b - a < limit for limit, a, b in zip(limits, low, high, strict=True)])
-
-
-def choose_preparations(
-    fit: Sequence[Log], validation: Sequence[Log], settings: PreparationSettings
-) -> tuple[list[Preparation], list[Preparation]]:
-    """Choose the preparations of the logs of the fit and of the validation logs, with one common cut-off.
-
-    With "auto", a cut-off is chosen for each log of the fit and the highest is used for all logs, limited to what the
-    lowest sampling rate allows.
-    """
-    if not fit:
-        raise InputError("there is no log to identify from")
-    preparations = [choose_preparation(log, settings) for log in fit]
-    cutoff = max(float(preparation.settings.cutoff) for preparation in preparations)
-    if settings.cutoff == "auto":
-        cutoff = min([cutoff, *(MAX_CUTOFF_RATIO * log.rate for log in (*fit, *validation))])
-    common = replace(settings, cutoff=cutoff)
-    fit_preparations = [
-        preparation if preparation.settings.cutoff == cutoff else choose_preparation(log, common)
-        for log, preparation in zip(fit, preparations, strict=True)
-    ]
-    return fit_preparations, [choose_preparation(log, common) for log in validation]
 
 
 def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import MIN_SAMPLES
+from ytheta.logs.preparing.spectra import MIN_SAMPLES
 from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_log, read_named_log
 from ytheta.robot.robot import Robot
 

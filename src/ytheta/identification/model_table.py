@@ -35,6 +35,8 @@ def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
         "raw_relative_error_percent": errors.raw_relative_percent,
         "raw_per_joint_percent": errors.raw_per_joint_percent.tolist(),
         "of_variation_percent": errors.of_variation_percent.tolist(),
+        "nrmse": errors.nrmse.tolist(),
+        "nrmse_mean": errors.nrmse_mean,
         "rms": errors.rms.tolist(),
         "torque_rms": errors.torque_rms.tolist(),
         "samples": errors.samples,
@@ -155,7 +157,8 @@ def format_table(fit: Identification) -> Iterator[str]:
             **summarize_geometry(fit.base),
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
-            "cutoff": float(origin.settings[0].cutoff),  # the same for all logs
+            "cutoff": origin.cutoff,  # of the errors
+            "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
             "derivative": origin.settings[0].derivative,
             "samples": fit.samples,
             "condition_number": fit.condition_number,

@@ -36,10 +36,11 @@ from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
 from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.model_file import Model, find_earlier_model, read_identification_table, read_model
+from ytheta.identification.preparing.plan import choose_judged_preparation
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import Preparation, choose_preparation
+from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
@@ -130,6 +131,7 @@ def predict(
     mapping: MappingInput = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
+    velocity: str | None = None,
     settings: PreparationSettings | None = None,
     min_speed: float | Sequence[float] | PerJoint | str | None = None,
     threads: int | None = None,
@@ -148,9 +150,11 @@ def predict(
                 catalog name or a Robot
     log         a file, a DataFrame of pandas or Polars, a dict of arrays, or a Log; ``read_log`` describes them
     mapping     the meaning of the columns, as for ``read_log``
-    cutoff      cut-off of the low-pass in Hz, or "auto"; by default that of the identification, if there was one
+    cutoff      cut-off of the low-pass in Hz. By default, and with "auto", that of the errors of the identification, if
+                there was one, but at most what the log bears
     derivative  "central" or "spline"; by default that of the identification, if there was one
-    settings    all settings of the preparation, in place of ``cutoff``, ``derivative`` and those of the identification
+    velocity    "recorded", "position" (differentiated), or "auto", the default: the one with the smaller expected error
+    settings    all settings of the preparation, in place of the three arguments above and those of the identification
     min_speed   which samples the errors omit because stiction dominates them. "auto": those of a joint with Coulomb
                 friction while it rests; or a speed for all joints or one for each, in rad/s or m/s: those of a joint
                 while it is slower. By default as in the identification, or "auto" if there was none
@@ -165,9 +169,9 @@ def predict(
     report("reading the model")
     torque_model = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
     robot, origin = torque_model.base.robot, torque_model.origin
-    fitted = {name: origin[name] for name in ("cutoff", "derivative") if name in origin}
+    fitted = {name: origin[name] for name in ("derivative",) if name in origin}
     defaults = replace(DEFAULT_SETTINGS, **fitted)
-    chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative)
+    chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
     if min_speed is None:
         min_speed = origin.get("min_speed") if origin else AUTO
     speeds = check_min_speed(robot, min_speed)
@@ -245,7 +249,7 @@ def _predict_torques(
     threads: int | None,
 ) -> Prediction:
     base, beta, known = model.base, model.beta, KnownTorque(model.base)
-    preparation = choose_preparation(log, settings)
+    preparation = choose_judged_preparation(log, settings, model.origin.get("cutoff"))
     (rest,) = make_rest_rules((preparation,), find_sticking_rates(base.robot, ())) if leaves_out_rest else (None,)
     source = LogSource(preparation, make_drive_directions(base.robot), rest=rest)
     form = Differential(base, min_speed)
@@ -302,8 +306,7 @@ def _read_model(
     if isinstance(model, Robot):
         return _make_standard_model(model)
     if isinstance(model, Identification):
-        preparation = model.origin.settings[0]
-        table = {"cutoff": preparation.cutoff, "derivative": preparation.derivative}
+        table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed}
         base = model.base.with_robot(model.robot)
         identified = _IdentifiedParameters(base, model.beta, model.uncertainty, model.noise)

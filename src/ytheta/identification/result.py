@@ -73,9 +73,24 @@ class Origin:
     parameters: tuple[str, ...]  # the selected standard parameters
     min_speed: tuple[float, ...] | str | None  # rad/s or m/s; slower or, with "auto", resting joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
+    judged_cutoffs: tuple[float, ...] = ()  # in Hz; one per log, validation logs last: those of the torque errors
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
     prior: PriorCenter = PriorCenter.NONE
     prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
+
+    @property
+    def cutoff(self) -> float:
+        """The lowest cut-off of the torque errors, in Hz."""
+        return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedErrors:
+    """Torque errors of the same model at a stated cut-off in Hz; ``validation`` is None without validation logs."""
+
+    cutoff: float
+    fit: TorqueErrors
+    validation: TorqueErrors | None
 
 
 @dataclass(frozen=True)
@@ -122,13 +137,15 @@ class Identification(Reported):
                       the geometry is unknown
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights
-    fit               torque errors on the logs of the fit
+    fit               torque errors on the logs of the fit, at the cut-off of the judgement: ``origin.cutoff``
     validation        torque errors on the validation logs; None without such logs
     origin            logs and settings
     findings          findings about the logs and the fit
     equation_autocorrelation_time
-                      autocorrelation time of the noise, as a number of equations; None for the differential form,
-                      in which every sample is an equation and ``fit`` contains the autocovariances of the residuals
+                      autocorrelation time of the noise, as a number of equations; None for the differential form if its
+                      cut-off is that of the errors: then every sample is an equation, and ``fit`` contains the
+                      autocovariances of the residuals
+    reported          torque errors at the report cut-off; None if it was not given
     choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
@@ -156,6 +173,7 @@ class Identification(Reported):
     consistency_cost: ConsistencyCost | None = None
     residual_causes: tuple[ResidualCause, ...] = ()
     transition_covariance: BaseByBase | None = None
+    reported: ReportedErrors | None = None
 
     @property
     def beta(self) -> PerBase:

@@ -37,6 +37,8 @@ def test_errors_follow_their_definitions() -> None:
     np.testing.assert_allclose(errors.torque_rms, torque_rms, rtol=1e-9)
     np.testing.assert_allclose(errors.per_joint_percent, 100.0 * rms / torque_rms, rtol=1e-9)
     np.testing.assert_allclose(errors.of_variation_percent, 100.0 * rms / tau.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(errors.nrmse, rms / tau.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(errors.nrmse_mean, (rms / tau.std(axis=0)).mean(), rtol=1e-9)
     np.testing.assert_allclose(
         errors.relative_percent, 100.0 * np.linalg.norm(residual) / np.linalg.norm(tau), rtol=1e-9
     )

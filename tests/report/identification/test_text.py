@@ -23,7 +23,7 @@ def test_the_text_fits_the_width(identification: Identification, width: int) -> 
     assert max(len(line) for line in text.splitlines() if line != verdict) <= width
     for value, std in zip(identification.beta, identification.std, strict=True):
         assert format_plain(value, significant_digits(value, std), zeros=True) in text
-    for words in ("of variation %", "combined with"):
+    for words in ("NRMSE %", "combined with"):
         assert words in wide
         assert (words in text) or width < 120
     assert ("--verbose" in text) == ("combined with" not in text or " …" in text)

@@ -134,8 +134,19 @@ class TorqueErrors:
         return np.sqrt(self.raw_residual / np.maximum(self.counts, 1.0))
 
     @property
+    def nrmse(self) -> PerJoint:
+        """Normalised RMSE: RMS of the residual divided by the standard deviation of the torque."""
+        return 0.01 * self.of_variation_percent
+
+    @property
+    def nrmse_mean(self) -> float:
+        """Mean of the normalised RMSE over the joints whose torque varies; NaN if there is none."""
+        nrmse = self.nrmse
+        return float(np.mean(nrmse[np.isfinite(nrmse)])) if np.isfinite(nrmse).any() else np.nan
+
+    @property
     def of_variation_percent(self) -> PerJoint:
-        """RMS of the residual divided by the standard deviation of the torque, in percent; ignores constant loads."""
+        """The normalised RMSE in percent; constant loads do not make it smaller."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 

@@ -1,28 +1,29 @@
 """Choosing the cut-off of the low-pass from the positions of a log.
 
-The spectrum of the acceleration has two peaks: one of the motion and, at higher frequencies, one of the noise, because
-differentiating twice multiplies amplitudes by the square of the frequency. The minimum between the two peaks is called
-the valley; it separates motion from noise.
+The valley of the acceleration spectrum separates motion from noise; see ``spectra``.
 
 Band        For each joint, the frequency up to which the velocity spectrum contains 99.9 % of its energy below the
             valley. The band is the median of the joints that move, because the valley of a noisy joint is unreliable.
-Target      Ten times the band is a rule of thumb in identification; this cut-off attenuates the motion by at most 1e-8.
-            However, gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations.
-            Therefore the target is at most 10 Hz, or twice the band if that is higher. A cut-off of twice the band
-            attenuates the motion by up to 0.4 %. Friction torques contain higher frequencies when a joint reverses, but
-            the filter removes these frequencies from both model and measurement; see ``drive_directions``.
-Limit       For each joint, the cut-off at which the RMS acceleration of the remaining noise reaches a fifth of that of
-            the motion. The limit is the median of the joints that move. Noise is measured above the valley and not
-            assumed to be white, because timestamp jitter and the drives make it coloured.
+Target      Gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations. Therefore the
+            target is 10 Hz, or twice the band if that is higher. A cut-off of twice the band attenuates the motion by
+            up to 0.4 %. Slow motion has the same target: its reversals of friction and its gravity torques contain
+            frequencies above its band, and a lower cut-off would make parameters weak without need. Friction torques
+            contain higher frequencies still, but the filter removes these from both model and measurement; see
+            ``drive_directions``.
+Limit       For each joint, the cut-off at which the RMS acceleration of the remaining noise reaches a tenth of that of
+            the motion. Noise in accelerations biases inertias by the ratio of the powers, here 1 %, and appears as
+            torque error on validation logs. The limit is the median of the joints that move. Noise is measured above
+            the valley and not assumed to be white, because timestamp jitter and the drives make it coloured.
 Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 times the sampling rate. All
             joints have the same cut-off, since every row of the regressor depends on several joints.
+Judged      Errors are judged at no more than ten times the band, a rule of thumb in identification: above it, a torque
+            contains hardly anything of the motion, but noise and vibrations.
 At rest     If no joint moves, there is neither band nor limit. The cut-off is 10 Hz, or 0.4 times the sampling rate if
             that is lower.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,20 +33,25 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
-from ytheta.shapes import Bool, ChannelsBySample, LinesByJoint, PerEdge, PerLine
+from ytheta.logs.preparing.spectra import (
+    LOBE_WIDTH,
+    MAX_CUTOFF_RATIO,
+    MIN_SAMPLES,
+    choose_window_size,
+    compute_bin_edges,
+    find_valley,
+    make_taper,
+    sample_windows,
+    transform,
+)
+from ytheta.shapes import Bool, LinesByJoint, PerLine
 
 BAND_ENERGY_SHARE = 0.999  # velocity energy within the band, divided by the velocity energy up to the valley
-TARGET_BAND_RATIO = 10.0  # target divided by the band
+MAX_JUDGED_BAND_RATIO = 10.0  # maximum cut-off at which errors are judged, divided by the band
 MAX_RIGID_FREQUENCY = 10.0  # Hz; above this frequency, arms are not rigid
 MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band; it applies even if the limit is lower
-MAX_CUTOFF_RATIO = 0.4  # maximum cut-off divided by the sampling rate
-MAX_NOISE_RATIO = 0.2  # RMS acceleration of the remaining noise divided by that of the motion
+MAX_NOISE_RATIO = 0.1  # RMS acceleration of the remaining noise divided by that of the motion
 MIN_POWER_RATIO = 100.0  # peak of the position spectrum divided by its noise floor; if lower, the joint is at rest
-WINDOW_SECONDS = 16.0  # s; long enough to resolve motion at 0.25 Hz
-MAX_WINDOWS = 16  # limited, so that the computing time does not depend on the length of the log
-MIN_SAMPLES = 64  # minimum number of samples for a spectrum
-BIN_RATIO = 1.5  # upper edge of a bin divided by its lower edge; bins should contain a line of periodic motion
-LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,16 @@ class CutoffChoice:
     band: float | None
     limit: float
     rate: float
+
+    @property
+    def judged(self) -> float:
+        """The cut-off at which the errors of this log are judged: at most ten times the band."""
+        return self.cutoff if self.band is None else min(self.cutoff, MAX_JUDGED_BAND_RATIO * self.band)
+
+    @property
+    def minimum(self) -> float:
+        """The lowest cut-off that leaves the motion as it is; the cut-off itself if no joint moves."""
+        return self.cutoff if self.band is None else min(self.cutoff, MIN_BAND_RATIO * self.band)
 
     @property
     def finding(self) -> Finding:
@@ -72,9 +88,8 @@ class CutoffChoice:
         if self.band is None:
             return "there is no motion from which to choose it"
         band = f"the motion's band of {self.band:.3g} Hz"
-        is_minimum = self.cutoff == MIN_BAND_RATIO * self.band
-        if self.cutoff == TARGET_BAND_RATIO * self.band or (is_minimum and self.limit >= self.cutoff):
-            return f"{self.cutoff / self.band:.3g} times {band}"
+        if self.cutoff == MIN_BAND_RATIO * self.band and self.limit >= self.cutoff:
+            return f"{MIN_BAND_RATIO:g} times {band}"
         if self.cutoff == MAX_RIGID_FREQUENCY:
             return f"above this frequency arms are not rigid; the motion's band is {self.band:.3g} Hz"
         if self.cutoff == MAX_CUTOFF_RATIO * self.rate:
@@ -90,14 +105,14 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
     frequency, velocity = _compute_velocity_spectrum(log, grid)
     omega = 2.0 * np.pi * frequency[:, np.newaxis]
     acceleration = velocity * omega**2
-    edges = _compute_bin_edges(frequency, grid.rate)
+    edges = compute_bin_edges(frequency, grid.rate)
     bands, limits = [], []
     moving = _are_moving(frequency, velocity / omega**2, grid.rate)
     if not moving.any():
         cutoff = min(MAX_RIGID_FREQUENCY, MAX_CUTOFF_RATIO * grid.rate)
         return CutoffChoice(cutoff, None, cutoff, grid.rate)
     for joint in np.flatnonzero(moving):
-        valley = _find_valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
+        valley = find_valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
         below = frequency <= valley
         energy = np.cumsum(velocity[below, joint])
         bands.append(frequency[np.searchsorted(energy, BAND_ENERGY_SHARE * energy[-1])])
@@ -105,50 +120,25 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
         beyond = int(np.searchsorted(noise, MAX_NOISE_RATIO**2 * float(acceleration[below, joint].sum())))
         limits.append(frequency[min(beyond, len(frequency) - 1)])
     band, limit = float(np.median(bands)), float(np.median(limits))
-    target = min(TARGET_BAND_RATIO * band, max(MAX_RIGID_FREQUENCY, MIN_BAND_RATIO * band))
+    target = max(MAX_RIGID_FREQUENCY, MIN_BAND_RATIO * band)
     cutoff = min(max(min(target, limit), MIN_BAND_RATIO * band), MAX_CUTOFF_RATIO * grid.rate)
     return CutoffChoice(cutoff, band, limit, grid.rate)
 
 
 def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     """Return the frequencies and the mean power spectrum of the differenced positions, without frequency zero."""
-    lengths = [grid.count_samples(log, segment) for segment in log.segments]
-    longest = max(lengths, default=0)
-    if longest < MIN_SAMPLES:
+    size = choose_window_size(log, grid)
+    if size < MIN_SAMPLES:
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to "
+            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {size} samples, too few to "
             f"choose a cut-off (at least {MIN_SAMPLES}); set the cut-off"
         )
-    # All windows have the same length. Shorter segments are left out, because they do not resolve low frequencies.
-    size = min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
-    taper = np.kaiser(size, 9.0)[:-1]  # side lobes of 1e-7, so that the motion does not leak into the noise
-    frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
+    taper, frequency = make_taper(size), np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
     total, count = np.zeros((len(log.joints), len(frequency))), 0
-    for samples in _sample_windows(log, grid, lengths, size):
-        velocity = np.diff(samples, axis=1) * grid.rate
-        velocity -= velocity.mean(axis=1, keepdims=True)
-        power = np.abs(np.fft.rfft(velocity * taper, axis=1)) ** 2 / (grid.rate * (taper @ taper))
-        power[:, 1 : size // 2] *= 2.0  # adds the energy of the negative frequencies
+    for (position,) in sample_windows(log, grid, size, (log.q,)):  # summed at once: all windows need much memory
+        power = np.abs(transform(np.diff(position, axis=1) * grid.rate, taper, grid.rate)) ** 2
         total, count = total + power, count + 1
     return frequency[1:], np.ascontiguousarray((total / count)[:, 1:].T)
-
-
-def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:
-    """Yield the positions in at most ``MAX_WINDOWS`` windows, distributed evenly across the log."""
-    starts = [
-        (segment, start)
-        for segment, length in zip(log.segments, lengths, strict=True)
-        for start in range(0, length - size + 1, max(1, size // 2))
-    ]
-    for index in np.unique(np.linspace(0, len(starts) - 1, min(MAX_WINDOWS, len(starts))).astype(int)):
-        segment, start = starts[index]
-        yield grid.sample(log, segment, start, start + size, (log.q,))[0]
-
-
-def _compute_bin_edges(frequency: PerLine, rate: float) -> PerEdge:
-    """Return the edges of logarithmic bins, from the edge of the main lobe around zero to the maximum cut-off."""
-    lowest, highest = LOBE_WIDTH * float(frequency[0]), MAX_CUTOFF_RATIO * rate
-    return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN_RATIO)) + 1))
 
 
 def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, "joints"]:
@@ -158,12 +148,3 @@ def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool
     low = ~high & (frequency > LOBE_WIDTH * frequency[0])
     floor = np.median(position[high], axis=0)
     return np.asarray(position[low].max(axis=0) > MIN_POWER_RATIO * floor)
-
-
-def _find_valley(frequency: PerLine, velocity: PerLine, acceleration: PerLine, edges: PerEdge) -> float:
-    """Return the frequency above the peak of the velocity spectrum at which the acceleration spectrum is smallest."""
-    index = np.digitize(frequency, edges)
-    bins = [index == i for i in range(1, len(edges)) if (index == i).any()]
-    peak = int(np.argmax([velocity[lines].mean() for lines in bins]))
-    levels = [acceleration[lines].mean() for lines in bins[peak:]]
-    return float(frequency[bins[peak + int(np.argmin(levels))]].mean())

@@ -7,7 +7,7 @@ filtered in the same way. The pieces of a Preparation can be processed in parall
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import choose_cutoff
+from ytheta.logs.preparing.cutoff import CutoffChoice, choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
 from ytheta.logs.preparing.drive_directions import CUTOFF_RATIO
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_spans
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
-from ytheta.logs.preparing.recorded_velocity import choose_velocity_source
+from ytheta.logs.preparing.recorded_velocity import VelocityChoice, choose_velocity_source
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, check_settings
 
@@ -40,10 +40,10 @@ class Preparation:
     settings                 the settings, without "auto"
     grid                     equally spaced samples of the log
     differentiator           low-pass and derivatives
-    uses_recorded_velocity   for each joint, whether recorded velocity is used
+    velocity                 for each joint, whether recorded velocity is used, and why
     decimate                 n: every n-th sample is kept
     trimmed_samples          number of samples trimmed at each end of every segment
-    band                     band of the motion in Hz (see ``cutoff``); None if the cut-off was set or no joint moves
+    choice                   why this cut-off was chosen (see ``cutoff``); None if the cut-off was set
     findings                 the decisions and their reasons as text
     """
 
@@ -51,11 +51,31 @@ class Preparation:
     settings: PreparationSettings
     grid: Grid
     differentiator: Differentiator
-    uses_recorded_velocity: tuple[bool, ...]
+    velocity: VelocityChoice
     decimate: int
     trimmed_samples: int
-    band: float | None
+    choice: CutoffChoice | None
     findings: tuple[Finding, ...]
+
+    @property
+    def uses_recorded_velocity(self) -> tuple[bool, ...]:
+        """For each joint, whether recorded velocity is used."""
+        return self.velocity.uses_recorded
+
+    def with_velocity(self, choice: VelocityChoice) -> Preparation:
+        """Return the preparation with another choice between recorded velocity and position."""
+        others = (finding for finding in self.findings if finding.code != LogFindingCode.VELOCITY)
+        return replace(
+            self,
+            velocity=choice,
+            settings=replace(self.settings, velocity=choice.uses_recorded),
+            findings=(*others, *choice.list_findings(self.log)),
+        )
+
+    @property
+    def band(self) -> float | None:
+        """Band of the motion in Hz; None if the cut-off was set or no joint moves."""
+        return None if self.choice is None else self.choice.band
 
     def __repr__(self) -> str:
         name = Path(self.log.source).name or "a log"
@@ -97,14 +117,15 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
     log, held_findings = drop_held_rows(log)
     grid, grid_findings = choose_grid(log)
     findings = [*held_findings, *grid_findings]
-    band: float | None = None
+    choice: CutoffChoice | None = None
     cutoff = settings.cutoff
     if isinstance(cutoff, str):
         choice = choose_cutoff(log, grid)
-        cutoff, band = choice.cutoff, choice.band
+        cutoff = choice.cutoff
         findings.append(choice.finding)
     differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
-    uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, differentiator, settings.velocity)
+    velocity = choose_velocity_source(log, grid, cutoff, settings.velocity)
+    findings += velocity.list_findings(log)
     decimate = settings.decimate
     if isinstance(decimate, str):
         decimate = max(1, int(grid.rate / (SAMPLES_PER_PERIOD * cutoff)))
@@ -118,17 +139,17 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         log, grid = average_periods(log, grid, period, trimmed_samples)
         differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
         findings.append(log.findings[-1])
-    chosen = PreparationSettings(cutoff, settings.derivative, uses_recorded_velocity, decimate, trim, period)
-    findings += [*velocity_findings, *_report_kept_samples(log, grid, trimmed_samples, decimate)]
+    chosen = PreparationSettings(cutoff, settings.derivative, velocity.uses_recorded, decimate, trim, period)
+    findings += _report_kept_samples(log, grid, trimmed_samples, decimate)
     return Preparation(
         log=log,
         settings=chosen,
         grid=grid,
         differentiator=differentiator,
-        uses_recorded_velocity=uses_recorded_velocity,
+        velocity=velocity,
         decimate=decimate,
         trimmed_samples=trimmed_samples,
-        band=band,
+        choice=choice,
         findings=tuple(findings),
     )
 

@@ -1,14 +1,35 @@
 """Choosing between recorded velocity and differentiated position, separately for each joint.
 
-A drive differentiates its encoder signal at a higher rate and with more digits than the log contains. Therefore a
-correct recorded velocity is more accurate than the differentiated position. The acceleration is also more accurate,
-because it needs one differentiation instead of two: on a UR10e, the torque error on validation data is 4.8 % with
-recorded velocity and 5.1 % without. However, recorded velocity can be wrong: that of three wrist joints of a dVRK arm
-is 5 to 18 % too large. Therefore both velocities are low-passed and compared; recorded velocity is used only if its
-scale and its RMS difference, relative to the differentiated position, are within tolerance.
+A drive differentiates its encoder signal at a higher rate and with more digits than the log contains, so that recorded
+velocity is often more accurate, and its acceleration needs one differentiation instead of two. However, recorded
+velocity can be wrong: too large by a factor (three wrist joints of a dVRK arm: 5 to 18 %), late because the drive
+filters it, or noisier than the positions. Which of the two is better is computed from spectra.
+
+Transfer    Below the valley, the velocity spectrum V is compared with i w Q of the positions:
+            V = (s + i w d) i w Q, with the scale s and the delay -d / s. Both follow from the cross-spectrum, to
+            which noise of one of the two signals does not contribute.
+Scale       A scale off by more than 2 % is systematic: it would scale viscous friction and inertias. Such a velocity
+            is not used, whatever its noise.
+Noise       The residual V - (s + i w d) i w Q contains no motion, only the errors of both signals. At each frequency,
+            it is divided between the two in proportion to their noise floors: white noise of positions has the
+            power w^2 in velocity, white noise of recorded velocity the power 1. The floors are measured at
+            frequencies above the valley.
+Errors      The systematic error of recorded velocity is |s - 1 + i w d|^2 times the motion. The noise of both sources
+            is their share of the residual. Errors of velocity and acceleration up to the cut-off count, each relative
+            to the motion.
+Choice      Recorded velocity if its noise is at most twice that of differentiated position: the shares of the residual
+            are not known better than that, and a drive knows more than a log. Its systematic error must be below half
+            the noise of differentiated position, because noise averages out and a delay does not. Errors below 0.1 %
+            do not matter.
+            Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
+            residual are uncertain. If torques were recorded, an identification asks them: see
+            ``identification.preparing.velocity_referee``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -16,25 +37,137 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.derivatives import Differentiator
 from ytheta.logs.preparing.resample import Grid
+from ytheta.logs.preparing.spectra import (
+    MIN_SAMPLES,
+    choose_window_size,
+    compute_bin_edges,
+    find_valley,
+    make_taper,
+    sample_windows,
+    transform,
+)
+from ytheta.shapes import LinesByJoint, PerLine, Shaped
 
-MAX_SCALE_ERROR = 0.02  # scale: regression coefficient of recorded velocity on differentiated position; ideally 1
-MAX_MISFIT = 0.05  # RMS difference of the two velocities divided by the RMS velocity
-MAX_SAMPLES = 65536  # maximum number of samples that are compared, in the middle of the segment
-MIN_SAMPLES = 16  # minimum number of samples that are compared
+COMPUTED = "for these joints velocity is computed from position"
+SOURCES = ("auto", "recorded", "position")
+MAX_SCALE_ERROR = 0.02  # deviation of the scale from 1
+MAX_SYSTEMATIC_ERROR = 0.05  # relative error due to scale and delay; above it, recorded velocity counts as wrong
+MAX_NOISE_RATIO = 2.0  # noise of recorded velocity divided by that of differentiated position
+MAX_SYSTEMATIC_RATIO = 0.5  # systematic error of recorded velocity divided by the noise of differentiated position
+NEGLIGIBLE_ERROR = 1e-3  # relative error that does not matter
+MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
+MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
 
 
-def choose_velocity_source(
-    log: Log, grid: Grid, differentiator: Differentiator, velocity: str | tuple[bool, ...]
-) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
-    """Return for each joint whether to use recorded velocity, and the findings; "auto" compares it with positions."""
+@dataclass(frozen=True)
+class VelocityComparison:
+    """Recorded velocity of one joint compared with its differentiated position.
+
+    Attributes
+    ----------
+    scale           recorded velocity divided by differentiated position
+    delay           of recorded velocity, in seconds; negative if it is early
+    systematic_error
+                    error of velocity and acceleration from recorded velocity due to scale and delay
+    recorded_noise  noise of velocity and acceleration from recorded velocity
+    position_noise  noise of velocity and acceleration from differentiated position
+
+    Errors and noise are RMS values relative to the motion.
+    """
+
+    scale: float
+    delay: float
+    systematic_error: float
+    recorded_noise: float
+    position_noise: float
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the scale is wrong."""
+        return not abs(self.scale - 1.0) <= MAX_SCALE_ERROR
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether recorded velocity is not the derivative of the position, apart from noise."""
+        return self.is_scaled or self.systematic_error > MAX_SYSTEMATIC_ERROR
+
+    @property
+    def prefers_recorded(self) -> bool:
+        """Whether recorded velocity is used."""
+        max_noise = max(MAX_NOISE_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
+        max_systematic_error = max(MAX_SYSTEMATIC_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
+        return not self.is_scaled and self.recorded_noise <= max_noise and self.systematic_error <= max_systematic_error
+
+    @property
+    def text(self) -> str:
+        """The figures on which the choice is based."""
+        scale = f"scale {self.scale:.3f}, " if self.is_scaled else ""
+        delay = f"{abs(1000 * self.delay):.2g} ms {'late' if self.delay >= 0.0 else 'early'}"
+        noise = f"noise {100 * self.recorded_noise:.2g} %, of position {100 * self.position_noise:.2g} %"
+        return f"{scale}{delay}, {noise}"
+
+
+@dataclass(frozen=True)
+class VelocityChoice:
+    """For each joint, whether recorded velocity is used.
+
+    ``comparisons`` are those on which the choice is based; they are empty if the source was set or cannot be compared.
+    ``torque_gain``: relative reduction of the torque residual by this choice, if the torques decided; otherwise None.
+    """
+
+    uses_recorded: tuple[bool, ...]
+    comparisons: tuple[VelocityComparison, ...] = ()
+    torque_gain: float | None = None
+
+    @property
+    def may_use_recorded(self) -> tuple[bool, ...]:
+        """For each joint, whether recorded velocity has the right scale."""
+        return tuple(not each.is_scaled for each in self.comparisons)
+
+    def list_findings(self, log: Log) -> Iterator[Finding]:
+        """Yield the choice and its reason; joints of which the check of the log has warned are not named again."""
+        if log.qd is None or not self.comparisons:
+            return
+        warned = {name for finding in log.findings if finding.code == LogFindingCode.VELOCITY for name in finding.names}
+        rows = list(zip(log.joints, self.comparisons, self.uses_recorded, strict=True))
+        wrong = {name: each for name, each, used in rows if each.is_wrong and not used and name not in warned}
+        if wrong:
+            yield _make_finding(
+                Severity.REPAIRED, "recorded velocity is not the derivative of the position", wrong, COMPUTED
+            )
+        worse = {name: each for name, each, used in rows if not used and not each.is_wrong}
+        reason = "" if self.torque_gain is None else f": torque residuals are {100 * self.torque_gain:.2g} % smaller"
+        if worse:
+            yield _make_finding(Severity.NOTE, f"differentiated position is used{reason}", worse, COMPUTED)
+        used_ones = {name: each for name, each, used in rows if used}
+        if used_ones:
+            statement = f"recorded velocity is used for {len(used_ones)} of {len(rows)} joints{reason}"
+            yield _make_finding(Severity.NOTE, statement, used_ones, "")
+
+
+def _make_finding(
+    severity: Severity, statement: str, comparisons: Mapping[str, VelocityComparison], remedy: str
+) -> Finding:
+    shown = "; ".join(f"{joint}: {each.text}" for joint, each in comparisons.items())
+    return Finding(
+        LogFindingCode.VELOCITY,
+        severity,
+        f"{statement} ({shown})",
+        remedy,
+        tuple(comparisons),
+        fields={joint: asdict(each) for joint, each in comparisons.items()},
+    )
+
+
+def choose_velocity_source(log: Log, grid: Grid, cutoff: float, velocity: str | tuple[bool, ...]) -> VelocityChoice:
+    """Choose for each joint whether to use recorded velocity; "auto" compares it with positions."""
     joints = len(log.joints)
     if isinstance(velocity, tuple):
         if len(velocity) != joints:
             raise InputError(f"velocity has {len(velocity)} entries for {joints} joints; give one for each")
         uses_recorded = velocity
-    elif velocity in ("auto", "recorded", "position"):
+    elif velocity in SOURCES:
         uses_recorded = (velocity == "recorded",) * joints
     else:
         raise InputError(f'unknown velocity {velocity!r}; there are "auto", "recorded" and "position"')
@@ -42,63 +175,70 @@ def choose_velocity_source(
         if any(uses_recorded):
             source = log.source or "log"
             raise InputError(f'{source}: velocity was not recorded; set velocity to "position"')
-        return (False,) * joints, ()
-    return _compare_with_positions(log, grid, differentiator) if velocity == "auto" else (uses_recorded, ())
+        return VelocityChoice((False,) * joints)
+    if velocity != "auto":
+        return VelocityChoice(uses_recorded)
+    comparisons = compare_velocities(log, grid, cutoff)
+    if not comparisons:  # the log is too short
+        return VelocityChoice((False,) * joints)
+    return VelocityChoice(tuple(each.prefers_recorded for each in comparisons), comparisons)
 
 
-def _compare_with_positions(
-    log: Log, grid: Grid, differentiator: Differentiator
-) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
+def compare_velocities(log: Log, grid: Grid, cutoff: float) -> tuple[VelocityComparison, ...]:
+    """Compare recorded velocity with differentiated position for each joint; nothing if the log is too short."""
     assert log.qd is not None
-    segment = max(log.segments, key=lambda segment: segment[1] - segment[0])
-    length = grid.count_samples(log, segment)
-    trimmed = differentiator.settling
-    start, stop = max(0, (length - MAX_SAMPLES) // 2), min(length, (length + MAX_SAMPLES) // 2)
-    if stop - start <= 2 * trimmed + MIN_SAMPLES:
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.NOTE,
-            "the log is too short to compare recorded velocity with positions",
-            remedy="velocity is computed from position",
+    size = choose_window_size(log, grid)
+    if size < MIN_SAMPLES:
+        return ()
+    taper, powers = make_taper(size), []
+    angle = 2.0 * np.pi * np.fft.rfftfreq(size - 1)  # per sample
+    lines = (angle > 0.0) & (angle <= 2.0 * np.pi * MAX_FREQUENCY_RATIO)
+    half = 0.5 * angle[lines]
+    for position, velocity in sample_windows(log, grid, size, (log.q, log.qd)):
+        # Differences and means of neighbours belong to the same times; their gains are divided out.
+        q = transform(np.diff(position, axis=1) * grid.rate, taper, grid.rate)[:, lines] * (half / np.sin(half))
+        v = transform(0.5 * (velocity[:, 1:] + velocity[:, :-1]), taper, grid.rate)[:, lines] / np.cos(half)
+        powers.append((np.abs(q) ** 2, np.abs(v) ** 2, np.conj(q) * v))
+    derived, recorded, cross = (np.mean(each, axis=0).T for each in zip(*powers, strict=True))
+    frequency = angle[lines] * grid.rate / (2.0 * np.pi)
+    return tuple(_compare_joints(frequency, derived.real, recorded.real, cross, grid.rate, cutoff))
+
+
+def _compare_joints(
+    frequency: PerLine,
+    derived: LinesByJoint,
+    recorded: LinesByJoint,
+    cross: Shaped[np.ndarray, "lines joints"],
+    rate: float,
+    cutoff: float,
+) -> list[VelocityComparison]:
+    omega = 2.0 * np.pi * frequency
+    edges = compute_bin_edges(frequency, rate)
+    gain = 1.0 / (1.0 + (frequency / cutoff) ** 8) ** 2  # of the low-pass in power
+    comparisons = []
+    for q, v, c in zip(derived.T, recorded.T, cross.T, strict=True):
+        valley = find_valley(frequency, q, q * omega**2, edges)
+        high = frequency > max(MIN_FLOOR_RATIO * rate, min(valley, 0.5 * frequency[-1]))
+        position_noise, velocity_noise = omega**2 * np.median((q / omega**2)[high]), np.median(v[high])
+        moving = frequency <= valley
+        motion = np.where(moving, np.maximum(q - position_noise, 0.0), 0.0)
+        power = max(float(motion.sum()), np.finfo(float).tiny)
+        scale = float(c.real[moving].sum()) / power
+        slope = float((omega * c.imag)[moving].sum()) / max(float((omega**2 * motion).sum()), np.finfo(float).tiny)
+        transfer = scale + 1j * omega * slope
+        residual = np.maximum(v - 2.0 * (np.conj(transfer) * c).real + np.abs(transfer) ** 2 * q, 0.0)
+        noise = np.maximum(velocity_noise + position_noise, np.finfo(float).tiny)
+        weight = gain * (1.0 / power + omega**2 / max(float((omega**2 * motion).sum()), np.finfo(float).tiny))
+        systematic_error = weight @ (np.abs(transfer - 1.0) ** 2 * motion)
+        recorded_share = weight @ (residual * velocity_noise / noise)
+        position_share = weight @ (residual * position_noise / noise)
+        comparisons.append(
+            VelocityComparison(
+                scale=scale,
+                delay=-slope / scale if scale else 0.0,
+                systematic_error=float(np.sqrt(systematic_error)),
+                recorded_noise=float(np.sqrt(recorded_share)),
+                position_noise=float(np.sqrt(position_share)),
+            )
         )
-        return (False,) * len(log.joints), (finding,)
-    position, recorded = grid.sample(log, segment, start, stop, (log.q, log.qd))
-    kept = slice(trimmed, stop - start - trimmed)
-    derived = differentiator.differentiate(differentiator.smooth(position), 1, kept)
-    recorded = differentiator.differentiate(differentiator.smooth(recorded), 0, kept)
-    power = np.maximum((derived**2).sum(axis=1), np.finfo(float).tiny)
-    scale = (derived * recorded).sum(axis=1) / power
-    misfit = np.sqrt(((recorded - derived) ** 2).sum(axis=1) / power)
-    agrees = (np.abs(scale - 1.0) <= MAX_SCALE_ERROR) & (misfit <= MAX_MISFIT)
-    # Joints about which the check of the log has already warned are not reported again.
-    reported = {name for finding in log.findings if finding.code == LogFindingCode.VELOCITY for name in finding.names}
-    disagreeing = {
-        joint: (float(s), float(m))
-        for joint, s, m, agreement in zip(log.joints, scale, misfit, agrees, strict=True)
-        if not agreement and joint not in reported
-    }
-    findings = []
-    if disagreeing:
-        shown = "; ".join(
-            f"{joint}: scale {s:.3f}, RMS difference {100 * m:.2g} %" for joint, (s, m) in disagreeing.items()
-        )
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.REPAIRED,
-            f"recorded velocity is not the derivative of the position ({shown})",
-            remedy="for these joints velocity is computed from position",
-            names=tuple(disagreeing),
-            fields={joint: {"scale": s, "misfit": m} for joint, (s, m) in disagreeing.items()},
-        )
-        findings.append(finding)
-    if agrees.any():
-        worst = float(misfit[agrees].max())
-        finding = Finding(
-            LogFindingCode.VELOCITY,
-            Severity.NOTE,
-            f"recorded velocity is used for {agrees.sum()} of {len(agrees)} joints (agrees with position within "
-            f"{100.0 * worst:.2g} %)",
-            fields={"joints": int(agrees.sum()), "misfit": worst},
-        )
-        findings.append(finding)
-    return tuple(bool(agreement) for agreement in agrees), tuple(findings)
+    return comparisons

@@ -92,6 +92,11 @@ def make_rest_rule(
     )
 
 
+def remake_rest_rule(rule: RestRule, preparation: Preparation) -> RestRule:
+    """Return the rule for the same log with another preparation."""
+    return make_rest_rule(preparation, rule.rates, ~rule.moves)
+
+
 def find_rests(slow: Bool[np.ndarray, "samples"], min_samples: int, margin: int) -> Bool[np.ndarray, "samples"]:
     """Return True at runs of at least ``min_samples`` slow samples, and at ``margin`` samples around them."""
     changes = np.flatnonzero(np.diff(slow, prepend=False, append=False))

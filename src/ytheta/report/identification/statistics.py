@@ -41,6 +41,32 @@ def describe_validation_motion(identification: Identification) -> str:
     return describe_motion(is_validation=is_validation, repeated=identification.is_validation_repeated)
 
 
+def describe_low_pass(identification: Identification) -> str:
+    """Return the cut-offs of the fit and, if they differ, those of the errors."""
+    origin = identification.origin
+    fitted, judged = {float(each.cutoff) for each in origin.settings}, set(origin.judged_cutoffs)
+    text = f"low-pass {_join_cutoffs(fitted)} Hz"
+    return text if fitted == judged or not judged else f"{text}, errors at {_join_cutoffs(judged)} Hz"
+
+
+def _join_cutoffs(cutoffs: set[float]) -> str:
+    return " and ".join(dict.fromkeys(f"{cutoff:.3g}" for cutoff in sorted(cutoffs)))
+
+
+def describe_reported_errors(identification: Identification) -> Iterator[str]:
+    """Yield the errors at the report cut-off in one sentence, if it was given."""
+    reported = identification.reported
+    if reported is None:
+        return
+    errors = [("fit", reported.fit), ("validation", reported.validation)]
+    shown = ", ".join(
+        f"{name} {format_plain(each.relative_percent)} % (mean NRMSE {format_plain(100.0 * each.nrmse_mean)} %)"
+        for name, each in errors
+        if each is not None
+    )
+    yield f"errors at {reported.cutoff:.3g} Hz, the report cut-off: {shown}"
+
+
 def compute_relative_autocorrelation(identification: Identification) -> PerJoint:
     """Return the autocorrelation time of the fit's residuals relative to that of low-passed white noise."""
     return identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time

@@ -54,7 +54,9 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         **summarize_geometry(identification.base),
         "estimator": origin.estimator,
         "form": origin.form,
-        "cutoff": float(origin.settings[0].cutoff),
+        "cutoff": origin.cutoff,
+        "cutoffs": list(origin.judged_cutoffs),
+        "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
         "derivative": origin.settings[0].derivative,
         "min_speed": None,
         **summarize_min_speed(origin.min_speed),
@@ -74,6 +76,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "noise": identification.noise.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
+        "reported": _summarize_reported_errors(identification),
         "parameters": [
             {
                 **row,
@@ -118,6 +121,18 @@ def _summarize_quality(identification: Identification) -> dict[str, Any]:
         "uncertainty_percent": quality.total_uncertainty,
         "joint_uncertainty_percent": quality.uncertainty.tolist(),
         "other_motion_uncertainty_percent": None if other is None else other.total_uncertainty,
+    }
+
+
+def _summarize_reported_errors(identification: Identification) -> dict[str, Any] | None:
+    """Return the errors at the report cut-off, if it was given."""
+    reported = identification.reported
+    if reported is None:
+        return None
+    return {
+        "cutoff": reported.cutoff,
+        "fit": replace_nonfinite(summarize_errors(reported.fit)),
+        "validation": None if reported.validation is None else replace_nonfinite(summarize_errors(reported.validation)),
     }
 
 

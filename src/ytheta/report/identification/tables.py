@@ -61,8 +61,17 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
     )
     yield "condition number", format_number(identification.condition_number), "of the scaled equations"
     yield "samples", format_count(identification.samples), f"{format_number(identification.fit.seconds)} s of motion"
+    yield "mean NRMSE", format_percent(100.0 * errors.nrmse_mean), "RMSE / standard deviation of the torque"
+    if identification.reported is not None:
+        reported = identification.reported.validation or identification.reported.fit
+        yield (
+            f"error at {format_number(identification.reported.cutoff)} Hz",
+            format_percent(reported.relative_percent),
+            f"the report cut-off; mean NRMSE {format_percent(100.0 * reported.nrmse_mean)}",
+        )
     cutoffs = {format_cutoff(each) for each in identification.origin.settings}
-    yield "low-pass", ", ".join(sorted(cutoffs)) or NO_VALUE, "cut-off"
+    explanation = f"cut-off of the fit; errors at {format_number(identification.origin.cutoff)} Hz"
+    yield "low-pass", ", ".join(sorted(cutoffs)) or NO_VALUE, explanation
 
 
 def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:

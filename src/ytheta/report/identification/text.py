@@ -24,7 +24,9 @@ from ytheta.report.identification.explanations import (
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
+    describe_low_pass,
     describe_parameters,
+    describe_reported_errors,
     list_file_names,
     list_weaknesses,
 )
@@ -70,6 +72,8 @@ def print_identification(console: Console, identification: Identification, *, ve
         print_note(
             console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
         )
+    for text in describe_reported_errors(identification):
+        console.print(safe_text(text))
     _print_alternatives(console, identification)
     for line in _list_remarks(identification):
         console.print(line)
@@ -114,7 +118,12 @@ def print_joint_errors(
         columns.append(Column("validation %", cells, short_heading="valid. %"))
     columns += [
         Column("raw %", percents(errors.raw_per_joint_percent, errors.raw_relative_percent), drop_priority=5),
-        Column("of variation %", percents(errors.of_variation_percent), short_heading="var. %", drop_priority=6),
+        Column(
+            "NRMSE %",
+            percents(errors.of_variation_percent, 100.0 * errors.nrmse_mean),
+            short_heading="NRMSE",
+            drop_priority=6,
+        ),
         Column("error RMS", with_units(errors.rms), short_heading="error", drop_priority=3),
     ]
     if (errors.used_share < 1.0).any():
@@ -209,7 +218,7 @@ def _describe_data(identification: Identification) -> Iterator[Text]:
     robot, parameters = identification.base.robot, describe_parameters(identification)
     yield safe_text(
         f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} {parameters}; "
-        f"estimator {origin.estimator}, {origin.form} form, low-pass {float(origin.settings[0].cutoff):.3g} Hz"
+        f"estimator {origin.estimator}, {origin.form} form, {describe_low_pass(identification)}"
     )
     yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {_describe_size(identification.fit)}")
     if identification.validation is not None:

@@ -16,6 +16,8 @@ ERROR_KEYS = (
     "raw_relative_error_percent",
     "raw_per_joint_percent",
     "of_variation_percent",
+    "nrmse",
+    "nrmse_mean",
     "rms",
     "torque_rms",
     "used_share",

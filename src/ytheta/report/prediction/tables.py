@@ -44,7 +44,7 @@ def list_joint_headings(prediction: Prediction) -> list[tuple[str, str]]:
         ("raw", RAW),
         ("residual RMS", ""),
         ("used", USED),
-        ("of variation", VARIATION),
+        ("NRMSE", VARIATION),
     ]
 
 

@@ -1,0 +1,1 @@
+"""Preparation of all logs of an identification: cut-offs of fit and errors, velocities that the torques choose."""

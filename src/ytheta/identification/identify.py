@@ -289,7 +289,7 @@ def _identify_from_logs(
         *find_unfiltered_friction(problem.base),
         *find_bounded_friction(model.robot),
         *find_contradictory_friction(choice),
-        *diagnose(problem, estimate),
+        *diagnose(problem),
     )
     result = Identification(
         model,

@@ -41,17 +41,22 @@ class Errors:
 
     held_out: PerJoint
     described: PerJoint
+    drives: PerJoint  # described error without any links
     total: float  # held-out error of all joints, relative to the RMS of all torques
+
+    def compute_unexplained(self, joints: Int[np.ndarray, "chosen"]) -> float:
+        """Return the error of the described links, relative to that of drives alone, for some joints."""
+        return float(np.linalg.norm(self.described[joints]) / max(np.linalg.norm(self.drives[joints]), TINY))
 
 
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """Sums of one joint: ``gram`` and ``cross`` by block, the latter with all recorded torques and with 1."""
+    """Sums of one joint: ``gram`` and ``cross`` by fold, the latter with all recorded torques and with 1."""
 
     columns: Int[np.ndarray, "own"]
-    gram: Float[np.ndarray, "blocks own own"]
-    cross: Float[np.ndarray, "blocks own channels"]
-    torque: Float[np.ndarray, "blocks channels channels"]
+    gram: Float[np.ndarray, "folds own own"]
+    cross: Float[np.ndarray, "folds own channels"]
+    torque: Float[np.ndarray, "folds channels channels"]
     drive: Float[np.ndarray, "all all"]  # products of drive columns, described torque, recorded torques and 1
 
 
@@ -68,11 +73,12 @@ class Equations:
         rows = np.column_stack([np.eye(n) if T is None else T, np.zeros(n)])  # channels: the recorded torques and 1
         fits = [self._compute_held_out(rows, share, ridge) for share, ridge in MODELS]
         best = min(fits, key=lambda errors: float(np.log(np.maximum(errors, MIN_ERROR)).sum()))
-        pairs = zip(self.joints, rows, strict=True)
-        described = np.array([_compute_described_error(joint, row) for joint, row in pairs])
-        powers = np.array([_compute_powers(joint, row) for joint, row in zip(self.joints, rows, strict=True)])
+        pairs = list(zip(self.joints, rows, strict=True))
+        described = np.array([_compute_described_error(joint, row, share=1.0) for joint, row in pairs])
+        drives = np.array([_compute_described_error(joint, row, share=0.0) for joint, row in pairs])
+        powers = np.array([_compute_powers(joint, row) for joint, row in pairs])
         total = np.sqrt((best**2 * powers[:, 1]).sum() / max(powers[:, 0].sum(), TINY))
-        return Errors(best, described, float(total))
+        return Errors(best, described, drives, float(total))
 
     def fit_described_scales(self) -> PerJoint:
         """Return the factor of each joint's described torque that fits best beside its drive."""
@@ -120,19 +126,19 @@ def make_equations(
     """Return the equations of a regressor, given by columns and rows of every joint, and of described link torques."""
     motion, channels = samples.motion, np.column_stack([samples.tau, np.ones(len(samples.tau))])
     direction = _find_directions(samples)
+    folds = slice(samples.fold), slice(samples.fold, None)
     joints = []
     for j, (columns, rows) in enumerate(regressor):
         mask = samples.mask[:, j]
         A, C = rows * mask, channels * mask[:, None]
-        blocks = [samples.block % 2 == k for k in (0, 1)]
         drive = np.column_stack([motion.qd[:, j], direction[:, j], motion.qdd[:, j], np.ones(len(mask)), described[:, j]])
         everything = np.column_stack([drive * mask[:, None], C])
         joints.append(
             JointEquations(
                 columns,
-                np.stack([A[:, part] @ A[:, part].T for part in blocks]),
-                np.stack([A[:, part] @ C[part] for part in blocks]),
-                np.stack([C[part].T @ C[part] for part in blocks]),
+                np.stack([A[:, part] @ A[:, part].T for part in folds]),
+                np.stack([A[:, part] @ C[part] for part in folds]),
+                np.stack([C[part].T @ C[part] for part in folds]),
                 everything.T @ everything,
             )
         )
@@ -147,10 +153,10 @@ def _find_directions(samples: Samples) -> SamplesByJoint:
     return np.asarray(qd / np.hypot(qd, speed))
 
 
-def _compute_described_error(joint: JointEquations, row: Float[np.ndarray, "channels"]) -> float:
-    """Return the error of described links with the best possible drive."""
+def _compute_described_error(joint: JointEquations, row: Float[np.ndarray, "channels"], *, share: float) -> float:
+    """Return the error of a share of the described link torque, with the best possible drive."""
     D = joint.drive
-    target = np.concatenate([[-1.0], row])  # recorded minus described torque
+    target = np.concatenate([[-share], row])  # recorded minus described torque
     rest = D[DRIVE_COUNT:, DRIVE_COUNT:]
     squares, cross = target @ rest @ target, D[:DRIVE_COUNT, DRIVE_COUNT:] @ target
     residual = squares - _explain(D[:DRIVE_COUNT, :DRIVE_COUNT], cross)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.dynamics.kernels import regressor
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.mistakes.errors import Equations, make_equations
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
 from ytheta.identification.equations.friction_laws import is_rigid
@@ -33,22 +34,21 @@ class Weights:
     """Equations of a robot for any gravity in its base; see the module docstring."""
 
     interpretation: Interpretation
+    base: BaseParameters
 
     def make_equations(self, gravity: Vector3) -> Equations:
         """Return the equations with this gravity."""
-        base = self.interpretation.base
         rows = []
         for inertial, weight in zip(self._inertial, self._weights, strict=True):
             row = inertial.copy()
-            row[self._weight_places] += np.einsum("k,kps->ps", gravity, weight)
+            row[self._weight_places] += np.tensordot(gravity, weight, axes=1)
             rows.append((np.arange(len(row)), row))
         torque = np.stack([self._described @ row for _, row in rows], axis=1)
-        del base
         return make_equations(rows, torque, self.interpretation.samples, self._described)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return self.interpretation.base.selected
+        return self.base.selected
 
     @cached_property
     def _described(self) -> Float[np.ndarray, "selected"]:
@@ -70,7 +70,7 @@ class Weights:
     def _inertial(self) -> list[Float[np.ndarray, "selected samples"]]:
         """Regressor of the selected standard parameters without gravity, for each joint."""
         interpretation, layout = self.interpretation, self.interpretation.form.layout
-        base, motion = interpretation.base, interpretation.samples.motion
+        base, motion = self.base, interpretation.samples.motion
         blocks = interpretation.form.compute_regressor_blocks
         values = np.concatenate([each.copy() for _, each in blocks(motion)], axis=1)
         rest = replace(motion, qd=0.0 * motion.qd, qdd=0.0 * motion.qdd, direction=None)
@@ -95,7 +95,9 @@ class Weights:
 
 def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield other sizes and directions of gravity: that of the Earth, none, opposite, and along each axis of the base."""
-    weights = Weights(interpretation)
+    if not isinstance(interpretation.base, BaseParameters):  # weights in other directions need the geometry
+        return
+    weights = Weights(interpretation, interpretation.base)
     described = np.array(interpretation.robot.gravity_in_base)
     size = float(np.linalg.norm(described))
     candidates = [sign * EARTH * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]

@@ -34,14 +34,19 @@ def list_orders(joints: tuple[str, ...]) -> list[Int[np.ndarray, "joints"]]:
     return orders
 
 
+def list_torque_orders(interpretation: Interpretation) -> Iterator[Mistake]:
+    """Yield other orders of the columns of torques."""
+    for order in list_orders(interpretation.robot.actuated):
+        yield make_joint_order(interpretation, order, "tau", lambda: interpretation.equations)
+
+
 def list_joint_orders(interpretation: Interpretation) -> Iterator[Mistake]:
-    """Yield other orders of the columns of positions, of torques, and of both."""
+    """Yield other orders of the columns of positions, and of positions and torques."""
     joints = interpretation.robot.actuated
     for order in list_orders(joints):
         equations = mend_once(interpretation, interpretation.samples.permute(order))
         yield make_joint_order(interpretation, order, "q and tau", equations)
         yield make_joint_order(interpretation, order, "q", equations)
-        yield make_joint_order(interpretation, order, "tau", lambda: interpretation.equations)
 
 
 def make_joint_order(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.mistakes.errors import Equations, Errors, make_equations
 from ytheta.identification.assessment.mistakes.samples import Samples, select_samples
 from ytheta.identification.equations.differential import Differential
@@ -24,17 +25,15 @@ from ytheta.shapes import PerBase, SquareMatrix
 class Interpretation:
     """The log as recorded, with the described robot: what mistakes are compared with."""
 
-    base: BaseParameters
+    base: ModelParameters
     form: Differential
     samples: Samples
 
     @classmethod
     def of(cls, problem: EstimationProblem) -> Interpretation:
-        """Return the interpretation of the equations of a fit, which must have a known geometry."""
-        base = problem.base
-        assert isinstance(base, BaseParameters)
-        form = problem.form if isinstance(problem.form, Differential) else Differential(base)
-        return cls(base, form, select_samples(problem, form))
+        """Return the interpretation of the equations of a fit."""
+        form = problem.form if isinstance(problem.form, Differential) else Differential(problem.base)
+        return cls(problem.base, form, select_samples(problem, form))
 
     @property
     def robot(self) -> Robot:
@@ -42,15 +41,22 @@ class Interpretation:
 
     @cached_property
     def described(self) -> PerBase:
-        """Base parameters of the described links, rotors and forces, without friction."""
+        """Parameters of the described links, rotors and forces, without friction; zero if the geometry is unknown."""
         robot = self.robot
+        if not isinstance(self.base, BaseParameters):
+            return np.zeros(len(self.base))
         rigid = [is_rigid(name) for name in robot.parameter_names]
         return np.asarray(self.base.K @ np.where(rigid, robot.theta, 0.0))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the geometry is known."""
+        return isinstance(self.base, BaseParameters)
 
     @cached_property
     def has_inertias(self) -> bool:
         """Whether the description has masses, with which torques can be compared."""
-        return any(not link.inertia.massless for link in self.robot.merged.links[1:])
+        return self.is_known and any(not link.inertia.massless for link in self.robot.merged.links[1:])
 
     @cached_property
     def equations(self) -> Equations:

@@ -14,7 +14,7 @@ from ytheta.shapes import Float, Int, PerJoint, SamplesByJoint
 MAX_SAMPLES = 2000  # more would need more time, and mistakes that matter are visible in fewer
 MAX_PIECES = 16  # number of pieces of the logs from which samples are selected
 # Numbers of consecutive blocks of samples; models are fitted to every other block and tested on the rest.
-BLOCK_COUNT = 8
+BLOCK_COUNT = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,16 +23,18 @@ class Samples:
 
     Attributes
     ----------
-    motion   the samples of all pieces, one after the other
+    motion   the samples of all pieces
     mask     1 for equations that are used and 0 for the others, by sample and joint
-    block    number of the block of time that each sample belongs to
+    fold     number of samples of the first fold, which come first; the others are the second fold
+    order    place of every sample in the order of time
     pieces   all samples of the pieces from which every ``step``-th was selected
     rates    samples per second of every piece
     """
 
     motion: MotionSamples
     mask: SamplesByJoint
-    block: Int[np.ndarray, "samples"]
+    fold: int
+    order: Int[np.ndarray, "samples"]
     pieces: tuple[MotionSamples, ...]
     rates: tuple[float, ...]
     step: int
@@ -76,7 +78,7 @@ class Samples:
             clock = np.arange(len(piece)) + delay * rate
             columns = [np.interp(clock, np.arange(len(piece)), column) for column in piece.tau.T]
             parts.append(np.stack(columns, axis=1)[:: self.step])
-        return replace(self, motion=replace(self.motion, tau=np.concatenate(parts)))
+        return replace(self, motion=replace(self.motion, tau=np.concatenate(parts)[self.order]))
 
     def _with_motion(
         self,
@@ -100,12 +102,16 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
     pieces = tuple(problem.motion(task) for task in tasks)
     step = max(1, -(-sum(len(piece) for piece in pieces) // MAX_SAMPLES))
     motion = _join([_stride(piece, step) for piece in pieces])
-    mask = form.mask(motion)
     count = len(motion)
+    second = (np.arange(count) * BLOCK_COUNT // max(count, 1)) % 2
+    order = np.argsort(second, kind="stable")
+    motion = _take(motion, order)
+    mask = form.mask(motion)
     return Samples(
         motion,
         np.ones_like(motion.q) if mask is None else mask.T,
-        np.arange(count) * BLOCK_COUNT // max(count, 1),
+        int(count - second.sum()),
+        order,
         pieces,
         tuple(problem.sources[task.source].rate for task in tasks),
         step,
@@ -113,16 +119,20 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
 
 
 def _stride(piece: MotionSamples, step: int) -> MotionSamples:
+    return _take(piece, np.arange(0, len(piece), step))
+
+
+def _take(piece: MotionSamples, places: Int[np.ndarray, "kept"]) -> MotionSamples:
     tau, direction = piece.tau, piece.direction
     return MotionSamples(
-        piece.t[::step],
-        piece.q[::step],
-        piece.qd[::step],
-        piece.qdd[::step],
-        None if tau is None else tau[::step],
+        piece.t[places],
+        piece.q[places],
+        piece.qd[places],
+        piece.qdd[places],
+        None if tau is None else tau[places],
         None,
-        piece.rows[::step],
-        None if direction is None else direction[::step],
+        piece.rows[places],
+        None if direction is None else direction[places],
     )
 
 

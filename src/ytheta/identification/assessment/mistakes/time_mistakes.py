@@ -10,13 +10,11 @@ from ytheta.identification.finding_codes import FitFindingCode
 
 # Factors by which recorded time has to be multiplied: ratios of usual sampling rates, and decimal prefixes.
 FACTORS = (2.0, 4.0, 5.0, 8.0, 10.0, 100.0, 1000.0, 2.5, 1.5)
-DELAYS = (0.02, 0.05, 0.1, 0.2, 0.5)  # s
+DELAYS = (0.05, 0.1, 0.2, 0.5)  # s; those of filters and buses are shorter
 
 
 def list_time_scales(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield factors of time."""
-    rate = sum(interpretation.samples.rates) / len(interpretation.samples.rates)
-    del rate
     for factor in (each for size in FACTORS for each in (1.0 / size, size)):
         size, kind = (1.0 / factor, "long") if factor < 1.0 else (factor, "short")
         yield Mistake(

@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.mistakes.comparison import Comparison, choose_mistake
 from ytheta.identification.assessment.mistakes.errors import Errors
-from ytheta.identification.assessment.mistakes.gravity import list_gravities
+from ytheta.identification.assessment.mistakes.gravity import is_on_earth, list_gravities
 from ytheta.identification.assessment.mistakes.joint_order import list_joint_orders, list_torque_orders
 from ytheta.identification.assessment.mistakes.lengths import list_length_units
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
@@ -26,20 +26,22 @@ from ytheta.identification.assessment.mistakes.position_mistakes import (
     list_position_signs,
     list_slide_scales,
 )
-from ytheta.identification.assessment.mistakes.time_mistakes import list_delays, list_time_scales
+from ytheta.identification.assessment.mistakes.time_mistakes import USUAL_FACTORS, list_delays, list_time_scales
 from ytheta.identification.assessment.mistakes.torque_mistakes import list_torque_scales, list_torque_signs
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 
 # Errors above which a log looks wrong. Complete models of recorded arms have held-out errors of 1 to 4 % of all torques
 # and of 5 to 20 % of a joint's own torque, and descriptions that are off by half leave half of the torque unexplained.
-MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.25
+MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.2
 MAX_PLAUSIBLE_UNEXPLAINED = 0.6
 
 
 def diagnose(problem: EstimationProblem) -> tuple[Finding, ...]:
     """Return a finding about the mistake that explains a contradiction between log and description, if there is one."""
     interpretation = Interpretation.of(problem)
-    comparison = choose_mistake(interpretation, _list_mistakes(interpretation))
+    # Masses can hide wrong lengths, and other mistakes may seem to explain what remains; the size of a robot is certain.
+    comparison = choose_mistake(interpretation, list_length_units(interpretation))
+    comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation))
     return () if comparison is None else (make_finding(comparison),)
 
 
@@ -50,6 +52,7 @@ def looks_wrong(interpretation: Interpretation) -> bool:
     return (
         errors.total > MAX_PLAUSIBLE_ERROR
         or _compute_mean(errors) > MAX_PLAUSIBLE_JOINT_ERROR
+        or not is_on_earth(interpretation.robot)
         or (interpretation.has_inertias and unexplained > MAX_PLAUSIBLE_UNEXPLAINED)
     )
 
@@ -59,8 +62,8 @@ def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
     yield from list_torque_signs(interpretation)
     yield from list_torque_scales(interpretation)
     yield from list_torque_orders(interpretation)
+    yield from list_time_scales(interpretation, USUAL_FACTORS)
     if looks_wrong(interpretation):
-        yield from list_length_units(interpretation)
         yield from list_gravities(interpretation)
         yield from list_joint_orders(interpretation)
         yield from list_time_scales(interpretation)

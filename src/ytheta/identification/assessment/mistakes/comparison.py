@@ -28,7 +28,7 @@ MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally ba
 MIN_IMPROVEMENT = 1.5  # error before divided by error after
 MIN_GAIN = 0.7  # a factor of two in the error of one joint
 MAX_LOSS = 0.2  # of the other gain
-# Error of the described links divided by the error of drives alone, after mending: they explain 3/4 of the variance.
+# Error of the described links divided by the error of drives alone, after mending: links explain 3/4 of the variance.
 MAX_UNEXPLAINED = 0.5
 MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
 

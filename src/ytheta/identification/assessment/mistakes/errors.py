@@ -45,8 +45,12 @@ class Errors:
     total: float  # held-out error of all joints, relative to the RMS of all torques
 
     def compute_unexplained(self, joints: Int[np.ndarray, "chosen"]) -> float:
-        """Return the error of the described links, relative to that of drives alone, for some joints."""
-        return float(np.linalg.norm(self.described[joints]) / max(np.linalg.norm(self.drives[joints]), TINY))
+        """Return the error of the described links, relative to that of drives alone: geometric mean over some joints.
+
+        Single joints may differ from the description, such as a wrist with a load.
+        """
+        ratios = np.maximum(self.described[joints], MIN_ERROR) / np.maximum(self.drives[joints], MIN_ERROR)
+        return float(np.exp(np.log(ratios).mean()))
 
 
 @dataclass(frozen=True, eq=False)

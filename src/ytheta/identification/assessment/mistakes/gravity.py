@@ -93,6 +93,11 @@ class Weights:
         return np.ascontiguousarray(Y.transpose(2, 0, 3, 1))
 
 
+def is_on_earth(robot: Robot) -> bool:
+    """Whether the described gravity has the size of that on Earth."""
+    return abs(float(np.linalg.norm(robot.gravity)) - EARTH) < MAX_RELATIVE_DIFFERENCE * EARTH
+
+
 def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield other sizes and directions of gravity: that of the Earth, none, opposite, and along each axis of the base."""
     if not isinstance(interpretation.base, BaseParameters):  # weights in other directions need the geometry
@@ -103,7 +108,7 @@ def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
     candidates = [sign * EARTH * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
     if size:
         candidates = [described * EARTH / size, -described * EARTH / size, np.zeros(3), *candidates]
-    known = [described] if abs(size - EARTH) < MAX_RELATIVE_DIFFERENCE * EARTH else []
+    known = [described] if is_on_earth(interpretation.robot) else []
     for gravity in candidates:
         if not any(np.allclose(gravity, other, rtol=0.0, atol=MAX_RELATIVE_DIFFERENCE * EARTH) for other in known):
             known.append(gravity)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake, mend_once
 from ytheta.identification.assessment.mistakes.torque_mistakes import format_factor
 from ytheta.identification.finding_codes import FitFindingCode
 
 # Factors by which recorded time has to be multiplied: ratios of usual sampling rates, and decimal prefixes.
-FACTORS = (2.0, 4.0, 5.0, 8.0, 10.0, 100.0, 1000.0, 2.5, 1.5)
+USUAL_FACTORS = (2.0, 0.5)
+FACTORS = tuple(each for size in (4.0, 5.0, 8.0, 10.0, 100.0, 1000.0, 2.5, 1.5) for each in (1.0 / size, size))
 DELAYS = (0.05, 0.1, 0.2, 0.5)  # s; those of filters and buses are shorter
 
 
-def list_time_scales(interpretation: Interpretation) -> Iterator[Mistake]:
+def list_time_scales(interpretation: Interpretation, factors: Sequence[float] = FACTORS) -> Iterator[Mistake]:
     """Yield factors of time."""
-    for factor in (each for size in FACTORS for each in (1.0 / size, size)):
+    for factor in factors:
         size, kind = (1.0 / factor, "long") if factor < 1.0 else (factor, "short")
         yield Mistake(
             FitFindingCode.TIME_SCALE,

@@ -27,8 +27,13 @@ from ytheta.identification.assessment.mistakes.position_mistakes import (
     list_slide_scales,
 )
 from ytheta.identification.assessment.mistakes.time_mistakes import USUAL_FACTORS, list_delays, list_time_scales
-from ytheta.identification.assessment.mistakes.torque_mistakes import list_torque_scales, list_torque_signs
+from ytheta.identification.assessment.mistakes.torque_mistakes import (
+    list_pairs_of_torque_signs,
+    list_torque_scales,
+    list_torque_signs,
+)
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.shapes import PerJoint
 
 # Errors above which a log looks wrong. Complete models of recorded arms have held-out errors of 1 to 4 % of all torques
 # and of 5 to 20 % of a joint's own torque, and descriptions that are off by half leave half of the torque unexplained.
@@ -64,6 +69,7 @@ def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
     yield from list_torque_orders(interpretation)
     yield from list_time_scales(interpretation, USUAL_FACTORS)
     if looks_wrong(interpretation):
+        yield from list_pairs_of_torque_signs(interpretation)
         yield from list_gravities(interpretation)
         yield from list_joint_orders(interpretation)
         yield from list_time_scales(interpretation)
@@ -80,9 +86,12 @@ def make_finding(comparison: Comparison) -> Finding:
         pair, subject = (before.total, after.total), "the error on samples that were not fitted"
         if _compute_mean(before) / _compute_mean(after) > before.total / after.total:
             pair, subject = (_compute_mean(before), _compute_mean(after)), "the mean error of the joints' torques"
-    else:
-        pair = float(np.median(before.described)), float(np.median(after.described))
+    elif comparison.is_description_accepted:
+        pair = _take_median(before.described, after.described, comparison)
         subject = "the error of the described masses"
+    else:
+        pair = _take_median(before.drives, after.drives, comparison)
+        subject = "the error of friction that brakes"
     reason = f"if that is mended, {subject} falls from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
     fields = {**mistake.fields, "mistake": str(mistake.code)}
     fields |= {"error_percent": 100.0 * pair[0], "mended_error_percent": 100.0 * pair[1]}
@@ -99,6 +108,12 @@ def make_finding(comparison: Comparison) -> Finding:
 def _compute_mean(errors: Errors) -> float:
     """Return the RMS over the joints of their held-out errors; zero torque has an error of 1."""
     return float(np.sqrt(np.mean(np.minimum(errors.held_out, 1.0) ** 2)))
+
+
+def _take_median(before: PerJoint, after: PerJoint, comparison: Comparison) -> tuple[float, float]:
+    """Return the median over the joints concerned of errors before and after."""
+    places = comparison.places
+    return float(np.median(before[places])), float(np.median(after[places]))
 
 
 def _format_percent(error: float) -> str:

@@ -1,12 +1,15 @@
 """Comparison of mistakes: which single one, if any, explains what contradicts the description.
 
 Gains are sums over the joints of log(error before / error after), with floors: errors below the floors are equally
-good. A mistake is accepted in one of two ways:
+good. A mistake is accepted in one of three ways:
 
 fit            mending it divides the held-out error by 1.5, of all torques or with equal weights of the joints, and
                does not contradict the description more than before
 description    mending it leaves the fit as good as before, and the described links, which explained less than drives
                alone or little more, explain the torques afterwards
+
+friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
+               the torques of the joints concerned much better afterwards
 
 Among accepted mistakes, the one with the largest gain is named.
 """
@@ -15,21 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ytheta.identification.assessment.mistakes.errors import Errors
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
-from ytheta.shapes import PerJoint
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.shapes import Int, PerJoint
 
 # Errors relative to a joint's torque. Complete models of recorded arms reach the first; descriptions the second.
 FIT_FLOOR, DESCRIPTION_FLOOR = 0.05, 0.3
 MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally bad; zero torque has an error of 1
 MIN_IMPROVEMENT = 1.5  # error before divided by error after
 MIN_GAIN = 0.7  # a factor of two in the error of one joint
+MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
 MAX_LOSS = 0.2  # of the other gain
-# Error of the described links divided by the error of drives alone, after mending: links explain 3/4 of the variance.
-MAX_UNEXPLAINED = 0.5
+# Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
+# half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
+# recorded robot with placeholders for its masses, the ratio is above 1 with any scale.
+MAX_UNEXPLAINED, MAX_UNEXPLAINED_OF_NAMED = 0.7, 0.5
 MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
 
 
@@ -57,7 +65,8 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        return self.fit_gain + self.description_gain
+        """Both gains, minus what the mistake must gain more than simpler ones."""
+        return self.fit_gain + self.description_gain - (MIN_GAIN if self.mistake.is_double else 0.0)
 
     @property
     def improvement(self) -> float:
@@ -69,9 +78,17 @@ class Comparison:
     @property
     def unexplained(self) -> float:
         """Error of the described links after mending, relative to drives alone, for the joints concerned."""
+        return self.after.compute_unexplained(self.places)
+
+    @cached_property
+    def places(self) -> Int[np.ndarray, "chosen"]:
+        """Numbers of the joints concerned."""
         joints = self.interpretation.robot.actuated
-        places = [joints.index(name) for name in self.mistake.names or joints]
-        return self.after.compute_unexplained(np.array(places))
+        return np.array([joints.index(name) for name in self.mistake.names or joints])
+
+    @property
+    def _concerns_all(self) -> bool:
+        return len(self.mistake.names) in (0, len(self.interpretation.robot.actuated))
 
     @property
     def is_fit_accepted(self) -> bool:
@@ -85,12 +102,24 @@ class Comparison:
             self.interpretation.has_inertias
             and self.description_gain >= MIN_GAIN
             and self.fit_gain > -MAX_LOSS
-            and self.unexplained <= MAX_UNEXPLAINED
+            and self.unexplained <= (MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED)
+        )
+
+    @property
+    def is_friction_accepted(self) -> bool:
+        """Whether friction that brakes speaks for other torque signs."""
+        ratios = np.maximum(self.before.drives, FIT_FLOOR) / np.maximum(self.after.drives, FIT_FLOOR)
+        improvement = float(np.exp(np.log(ratios[self.places]).mean()))
+        return (
+            self.mistake.code is FitFindingCode.TORQUE_SIGN
+            and improvement >= MIN_FRICTION_IMPROVEMENT
+            and self.fit_gain > -MAX_LOSS
+            and self.description_gain > -MAX_LOSS
         )
 
     @property
     def is_accepted(self) -> bool:
-        return self.is_fit_accepted or self.is_description_accepted
+        return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
 
 
 def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> Comparison | None:

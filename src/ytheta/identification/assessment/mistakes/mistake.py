@@ -92,6 +92,7 @@ class Mistake:
     torque     matrix that mends the torques; None if they are right
     names      joints concerned
     fields     values of the statement, for programs
+    is_double  whether two mistakes of the same kind were made at once
     """
 
     code: FitFindingCode
@@ -101,6 +102,7 @@ class Mistake:
     torque: SquareMatrix | None = None
     names: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
+    is_double: bool = False
 
     @cached_property
     def errors(self) -> Errors:

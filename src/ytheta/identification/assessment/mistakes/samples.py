@@ -9,7 +9,7 @@ import numpy as np
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import Float, Int, PerJoint, SamplesByJoint
+from ytheta.shapes import Int, PerJoint, SamplesByJoint
 
 MAX_SAMPLES = 2000  # more would need more time, and mistakes that matter are visible in fewer
 MAX_PIECES = 16  # number of pieces of the logs from which samples are selected
@@ -137,11 +137,9 @@ def _take(piece: MotionSamples, places: Int[np.ndarray, "kept"]) -> MotionSample
 
 
 def _join(pieces: list[MotionSamples]) -> MotionSamples:
-    def join(name: str) -> Float[np.ndarray, "samples ..."]:
+    def join(name: str) -> np.ndarray:
         return np.concatenate([getattr(piece, name) for piece in pieces])
 
     has_direction = all(piece.direction is not None for piece in pieces)
-    return MotionSamples(
-        join("t"), join("q"), join("qd"), join("qdd"), join("tau"), None, join("rows"),
-        join("direction") if has_direction else None,
-    )  # fmt: skip
+    quantities = [join(name) for name in ("t", "q", "qd", "qdd", "tau")]
+    return MotionSamples(*quantities, None, join("rows"), join("direction") if has_direction else None)

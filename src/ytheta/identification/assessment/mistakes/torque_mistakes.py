@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ytheta.shapes import Float, PerJoint
 MIN_SCALE_FACTOR = 4.0
 # Factor of torques that are in another unit: decimal prefixes. Other factors are those of currents and gear ratios.
 MAX_PREFIX_EXPONENT = 6
-MAX_PREFIX_RATIO = 1.6  # of the factor that fits, relative to a power of ten; the description may be off as well
+MAX_PREFIX_RATIO = 2.0  # of the factor that fits, relative to a power of ten; the description may be off as well
 
 
 def list_torque_signs(interpretation: Interpretation) -> Iterator[Mistake]:
@@ -23,6 +24,15 @@ def list_torque_signs(interpretation: Interpretation) -> Iterator[Mistake]:
     patterns = [-np.ones(len(joints))]
     patterns += [1.0 - 2.0 * row for row in np.eye(len(joints))] if len(joints) > 1 else []
     for signs in patterns:
+        yield make_torque_sign(interpretation, signs)
+
+
+def list_pairs_of_torque_signs(interpretation: Interpretation) -> Iterator[Mistake]:
+    """Yield reversed torques of two joints."""
+    joints = interpretation.robot.actuated
+    for pair in combinations(range(len(joints)), 2) if len(joints) > 2 else ():
+        signs = np.ones(len(joints))
+        signs[list(pair)] = -1.0
         yield make_torque_sign(interpretation, signs)
 
 
@@ -40,6 +50,7 @@ def make_torque_sign(interpretation: Interpretation, signs: PerJoint) -> Mistake
         np.diag(signs),
         wrong,
         {"signs": signs.tolist()},
+        is_double=len(wrong) == 2 < len(joints),
     )
 
 
@@ -49,10 +60,10 @@ def list_torque_scales(interpretation: Interpretation) -> Iterator[Mistake]:
         return
     equations, joints = interpretation.equations, interpretation.robot.actuated
     ratios = equations.fit_described_scales()  # recorded relative to described torque
-    common = [abs(ratio) for ratio in ratios if np.isfinite(ratio) and ratio]
-    if common and len(joints) > 1:
-        for factor in _list_factors(float(np.median(common))):
-            yield _make_scale(interpretation, np.full(len(joints), factor))
+    # The ratio of a joint with a load or much friction says little; the other joints decide which of them is common.
+    common = dict.fromkeys(factor for ratio in ratios for factor in _list_factors(abs(float(ratio))))
+    for factor in common if len(joints) > 1 else ():
+        yield _make_scale(interpretation, np.full(len(joints), factor))
     for j, ratio in enumerate(ratios):
         for factor in _list_factors(abs(float(ratio))):
             scale = np.ones(len(joints))

@@ -250,7 +250,9 @@ def list_recorded() -> Iterator[Recording]:
 
 def judge(recording: Recording, mistake: str) -> Outcome | None:
     """Plant a mistake and compare what ``identify`` says with it; None if it cannot be planted."""
-    planted = Planted(recording.robot, _make_table(recording.log), "") if mistake == CLEAN else MISTAKES[mistake](recording)
+    planted = (
+        Planted(recording.robot, _make_table(recording.log), "") if mistake == CLEAN else MISTAKES[mistake](recording)
+    )
     start = time.perf_counter()
     try:
         log = yt.read_log(planted.table, planted.robot)

@@ -27,7 +27,6 @@ from ytheta.identification.equations.friction_laws import (
 )
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

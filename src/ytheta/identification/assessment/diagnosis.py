@@ -44,7 +44,7 @@ MAX_PLAUSIBLE_UNEXPLAINED = 0.6
 def diagnose(problem: EstimationProblem) -> tuple[Finding, ...]:
     """Return a finding about the mistake that explains a contradiction between log and description, if there is one."""
     interpretation = Interpretation.of(problem)
-    # Masses can hide wrong lengths, and other mistakes may seem to explain what remains; the size of a robot is certain.
+    # Masses can hide wrong lengths, and other mistakes may seem to explain the rest; the size of a robot is certain.
     comparison = choose_mistake(interpretation, list_length_units(interpretation))
     comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation))
     return () if comparison is None else (make_finding(comparison),)
@@ -63,7 +63,7 @@ def looks_wrong(interpretation: Interpretation) -> bool:
 
 
 def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
-    """Yield mistakes; those that are made more often come first, since they win if others explain a log equally well."""
+    """Yield mistakes; frequent ones come first, since they win if others explain a log equally well."""
     yield from list_torque_signs(interpretation)
     yield from list_torque_scales(interpretation)
     yield from list_torque_orders(interpretation)

@@ -66,7 +66,7 @@ class Comparison:
     @property
     def gain(self) -> float:
         """Both gains, minus what the mistake must gain more than simpler ones."""
-        return self.fit_gain + self.description_gain - (MIN_GAIN if self.mistake.is_double else 0.0)
+        return self.fit_gain + self.description_gain - (2.0 * MIN_GAIN if self.mistake.is_double else 0.0)
 
     @property
     def improvement(self) -> float:

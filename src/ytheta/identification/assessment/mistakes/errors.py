@@ -8,8 +8,8 @@ Two errors are computed for every joint, relative to the standard deviation of i
 held out    every other block of samples is fitted by least squares, with a weak ridge, and the rest is predicted, and
             vice versa. A mistake that makes the equations contradict each other increases this error.
 described   the links are exactly as described; only drives are fitted: viscous and Coulomb friction and a rotor
-            inertia, none of them negative, and an offset. Scales and reversed directions that every fit absorbs increase
-            this error.
+            inertia, none of them negative, and an offset. Scales and reversed directions that every fit absorbs
+            increase this error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from ytheta.identification.assessment.mistakes.samples import Samples
 from ytheta.shapes import Float, Int, PerJoint, SamplesByJoint, SquareMatrix
 
 # Models that are fitted, of which the best counts: share of the described parameters that is the center of a ridge, and
-# the ridge, relative to the equations of a parameter with columns scaled to the torque that they cause. A parameter that the samples do not determine stays at its center. Centers are shares of the described parameters.
+# the ridge, relative to the equations of a parameter with columns scaled to the torque that they cause. A parameter
+# that the samples do not determine stays at its center.
 MODELS = ((0.0, 1e-5), (1.0, 1e-4), (1.0, 1e-2))
 DRIVE_COUNT = 4  # columns of a drive: velocity, direction, acceleration and 1; the first three must not be negative
 SMOOTH_SPEED_RATIO = 0.02  # relative to the highest speed; directions of slower joints are noise
@@ -135,7 +136,9 @@ def make_equations(
     for j, (columns, rows) in enumerate(regressor):
         mask = samples.mask[:, j]
         A, C = rows * mask, channels * mask[:, None]
-        drive = np.column_stack([motion.qd[:, j], direction[:, j], motion.qdd[:, j], np.ones(len(mask)), described[:, j]])
+        drive = np.column_stack(
+            [motion.qd[:, j], direction[:, j], motion.qdd[:, j], np.ones(len(mask)), described[:, j]]
+        )
         everything = np.column_stack([drive * mask[:, None], C])
         joints.append(
             JointEquations(

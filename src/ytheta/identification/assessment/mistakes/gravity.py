@@ -99,7 +99,7 @@ def is_on_earth(robot: Robot) -> bool:
 
 
 def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
-    """Yield other sizes and directions of gravity: that of the Earth, none, opposite, and along each axis of the base."""
+    """Yield other gravities: that of the Earth, none, the opposite, and along each axis of the base."""
     if not isinstance(interpretation.base, BaseParameters):  # weights in other directions need the geometry
         return
     weights = Weights(interpretation, interpretation.base)
@@ -121,7 +121,9 @@ def make_gravity_mistake(interpretation: Interpretation, weights: Weights, gravi
     described = np.array(robot.gravity_in_base)
     sizes = [float(np.linalg.norm(each)) for each in (described, gravity)]
     if not sizes[0]:
-        statement = f"the description has no gravity, but it acts along {name_direction(gravity)} of the base in the log"
+        statement = (
+            f"the description has no gravity, but it acts along {name_direction(gravity)} of the base in the log"
+        )
     elif not sizes[1]:
         statement = "the torques of the log do not contain the weight of the described links"
     elif np.allclose(gravity / sizes[1], described / sizes[0], atol=1e-6):

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake, mend_once
 from ytheta.identification.assessment.mistakes.errors import Equations
+from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake, mend_once
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import Int
 
@@ -73,7 +73,9 @@ def make_joint_order(
     return Mistake(
         FitFindingCode.JOINT_ORDER,
         statement,
-        f"write {', '.join(entries)} into [columns] of the mapping, with the names of your columns,{likewise}".rstrip(","),
+        f"write {', '.join(entries)} into [columns] of the mapping, with the names of your columns,{likewise}".rstrip(
+            ","
+        ),
         find_equations,
         torque,
         names,

@@ -18,7 +18,7 @@ from ytheta.identification.assessment.mistakes.errors import Equations, make_equ
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
 from ytheta.identification.assessment.mistakes.torque_mistakes import format_factor
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.robot.frame import Frame
+from ytheta.robot.frame import Frame, to_rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, Loop
 from ytheta.robot.robot import Robot
@@ -90,8 +90,7 @@ def _scale_inertia(inertia: Inertia, factor: float, *, centers: bool, moments: b
         return inertia
     x, y, z = (factor * value if centers else value for value in inertia.center)
     tensor = np.array(inertia.tensor_about_center) * (factor**2 if moments else 1.0)
-    rows = tuple(tuple(row) for row in tensor.tolist())
-    return Inertia.about_center(inertia.mass, (x, y, z), rows)
+    return Inertia.about_center(inertia.mass, (x, y, z), to_rows(tensor))
 
 
 def _describe_torque(interpretation: Interpretation, robot: Robot) -> Callable[[], Equations]:

@@ -141,5 +141,5 @@ def _join(pieces: list[MotionSamples]) -> MotionSamples:
         return np.concatenate([getattr(piece, name) for piece in pieces])
 
     has_direction = all(piece.direction is not None for piece in pieces)
-    quantities = [join(name) for name in ("t", "q", "qd", "qdd", "tau")]
-    return MotionSamples(*quantities, None, join("rows"), join("direction") if has_direction else None)
+    t, q, qd, qdd, tau = (join(name) for name in ("t", "q", "qd", "qdd", "tau"))
+    return MotionSamples(t, q, qd, qdd, tau, None, join("rows"), join("direction") if has_direction else None)

@@ -21,7 +21,8 @@ def list_time_scales(interpretation: Interpretation, factors: Sequence[float] = 
         yield Mistake(
             FitFindingCode.TIME_SCALE,
             f"time steps are {format_factor(size)} times too {kind}",
-            f"write [scale] t = {format_factor(factor)} in the mapping, or multiply rate by {format_factor(1.0 / factor)}",
+            f"write [scale] t = {format_factor(factor)} in the mapping, or multiply its rate by "
+            f"{format_factor(1.0 / factor)}",
             mend_once(interpretation, interpretation.samples.stretch(factor)),
             fields={"factor": factor},
         )

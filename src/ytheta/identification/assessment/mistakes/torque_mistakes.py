@@ -76,7 +76,11 @@ def _list_factors(ratio: float) -> Iterator[float]:
     if not ratio > 0.0 or not np.isfinite(ratio) or max(ratio, 1.0 / ratio) < MIN_SCALE_FACTOR:
         return
     exponent = round(float(np.log10(ratio)))
-    if exponent and abs(exponent) <= MAX_PREFIX_EXPONENT and max(ratio / 10.0**exponent, 10.0**exponent / ratio) < MAX_PREFIX_RATIO:
+    if (
+        exponent
+        and abs(exponent) <= MAX_PREFIX_EXPONENT
+        and max(ratio / 10.0**exponent, 10.0**exponent / ratio) < MAX_PREFIX_RATIO
+    ):
         yield 10.0**-exponent
     else:
         yield float(f"{1.0 / ratio:.2g}")
@@ -90,7 +94,9 @@ def _make_scale(interpretation: Interpretation, factors: PerJoint) -> Mistake:
     subject = "all torques are" if everything else f"the torque of {', '.join(wrong)} is"
     size = f"{format_factor(1.0 / factor)} times as large" if factor < 1.0 else f"{format_factor(factor)} times smaller"
     statement = f"{subject} about {size} as" if factor < 1.0 else f"{subject} about {size} than"
-    unit = {1e-3: ", as if in Nmm", 1e3: ", as if in kNm"}.get(factor, ", as if of motors or in amperes" if factor > 1.0 else "")
+    unit = {1e-3: ", as if in Nmm", 1e3: ", as if in kNm"}.get(
+        factor, ", as if of motors or in amperes" if factor > 1.0 else ""
+    )
     value = format_factor(factor) if everything else _format_row(factors)
     return Mistake(
         FitFindingCode.TORQUE_SCALE,

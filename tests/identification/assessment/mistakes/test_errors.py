@@ -33,4 +33,4 @@ def test_held_out_errors_are_those_of_least_squares(sign: float) -> None:
         squares += [np.sum((target[tested, j] - x @ A[j][:, tested]) ** 2) for j in range(2)]
     expected = np.sqrt(squares / (count * target.var(axis=0)))
     np.testing.assert_allclose(errors.held_out, expected, rtol=0.02)  # the ridge is weak
-    assert (errors.held_out.max() > 0.5) is (sign < 0.0)
+    assert bool(errors.held_out.max() > 0.5) is (sign < 0.0)

@@ -15,7 +15,6 @@ from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
 
@@ -47,7 +46,7 @@ class Run:
         assert self.motion.tau is not None
         motion = replace(self.motion, tau=self.motion.tau * signs)
         problem = EstimationProblem(_form(robot, self.friction, self.rotor), (ArraySource(motion, self.rate),))
-        return list(diagnose(problem, Weighted().fit(problem)))
+        return list(diagnose(problem))
 
 
 def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, speed: float = 1.0) -> MotionSamples:

@@ -59,7 +59,18 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 # Findings after which the model describes a robot other than the one that moved.
-CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
+CONTRADICTIONS = (
+    FitFindingCode.TORQUE_SIGN,
+    FitFindingCode.TORQUE_SCALE,
+    FitFindingCode.POSITION_SIGN,
+    FitFindingCode.POSITION_OFFSET,
+    FitFindingCode.POSITION_SCALE,
+    FitFindingCode.JOINT_ORDER,
+    FitFindingCode.TIME_SCALE,
+    FitFindingCode.DELAY,
+    FitFindingCode.LENGTHS,
+    FitFindingCode.GRAVITY,
+)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from ytheta.identification.equations.friction_laws import (
 )
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -206,5 +205,5 @@ def test_diagnosis_finds_wrong_signs_beside_friction_laws(wrong: tuple[int, ...]
     noise = 0.01 * tau.std(axis=0) * np.random.default_rng(0).normal(size=tau.shape)
     source = ArraySource(replace(motion, tau=signs * tau + noise), RATE)
     problem = EstimationProblem(Differential(base), (source,), threads=1)
-    findings = diagnose(problem, Weighted().fit(problem))
+    findings = diagnose(problem)
     assert [finding.names for finding in findings] == ([(base.robot.actuated[1],)] if wrong else [])

@@ -1,0 +1,140 @@
+"""Comparison of mistakes: which single one, if any, explains what contradicts the description.
+
+Gains are sums over the joints of log(error before / error after), with floors: errors below the floors are equally
+good. A mistake is accepted in one of three ways:
+
+fit            mending it divides the held-out error by 1.5, of all torques or with equal weights of the joints, and
+               does not contradict the description more than before
+description    mending it leaves the fit as good as before, and the described links, which explained less than drives
+               alone or little more, explain the torques afterwards
+
+friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
+               the torques of the joints concerned much better afterwards
+
+Among accepted mistakes, the one with the largest gain is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ytheta.identification.assessment.mistakes.errors import Errors
+from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.shapes import Int, PerJoint
+
+# Errors relative to a joint's torque. Complete models of recorded arms reach the first; descriptions the second.
+FIT_FLOOR, DESCRIPTION_FLOOR = 0.05, 0.3
+MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally bad; zero torque has an error of 1
+MIN_IMPROVEMENT = 1.5  # error before divided by error after
+MIN_GAIN = 0.7  # a factor of two in the error of one joint
+MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
+MAX_LOSS = 0.2  # of the other gain
+# Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
+# half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
+# recorded robot with placeholders for its masses, the ratio is above 1 with any scale.
+MAX_UNEXPLAINED, MAX_UNEXPLAINED_OF_NAMED = 0.7, 0.5
+MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What mending a mistake changes."""
+
+    interpretation: Interpretation
+    mistake: Mistake
+    before: Errors
+
+    @property
+    def after(self) -> Errors:
+        return self.mistake.errors
+
+    @property
+    def fit_gain(self) -> float:
+        """Gain of the held-out errors."""
+        return float(np.sum(np.log(_bound_fit(self.before) / _bound_fit(self.after))))
+
+    @property
+    def description_gain(self) -> float:
+        """Gain of the errors of the described links."""
+        return float(np.sum(np.log(_bound_description(self.before) / _bound_description(self.after))))
+
+    @property
+    def gain(self) -> float:
+        """Both gains, minus what the mistake must gain more than simpler ones."""
+        return self.fit_gain + self.description_gain - (2.0 * MIN_GAIN if self.mistake.is_double else 0.0)
+
+    @property
+    def improvement(self) -> float:
+        """Held-out error before divided by that after: of all torques, or of all joints with equal weights."""
+        total = np.hypot(self.before.total, FIT_FLOOR / 2.0) / np.hypot(self.after.total, FIT_FLOOR / 2.0)
+        joints = np.linalg.norm(_bound_fit(self.before)) / np.linalg.norm(_bound_fit(self.after))
+        return float(max(total, joints))
+
+    @property
+    def unexplained(self) -> float:
+        """Error of the described links after mending, relative to drives alone, for the joints concerned."""
+        return self.after.compute_unexplained(self.places)
+
+    @cached_property
+    def places(self) -> Int[np.ndarray, "chosen"]:
+        """Numbers of the joints concerned."""
+        joints = self.interpretation.robot.actuated
+        return np.array([joints.index(name) for name in self.mistake.names or joints])
+
+    @property
+    def _concerns_all(self) -> bool:
+        return len(self.mistake.names) in (0, len(self.interpretation.robot.actuated))
+
+    @property
+    def is_fit_accepted(self) -> bool:
+        """Whether the fit speaks for the mistake."""
+        return self.improvement >= MIN_IMPROVEMENT and self.fit_gain >= MIN_GAIN and self.description_gain > -MAX_LOSS
+
+    @property
+    def is_description_accepted(self) -> bool:
+        """Whether the described links speak for the mistake."""
+        return (
+            self.interpretation.has_inertias
+            and self.description_gain >= MIN_GAIN
+            and self.fit_gain > -MAX_LOSS
+            and self.unexplained <= (MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED)
+        )
+
+    @property
+    def is_friction_accepted(self) -> bool:
+        """Whether friction that brakes speaks for other torque signs."""
+        ratios = np.maximum(self.before.drives, FIT_FLOOR) / np.maximum(self.after.drives, FIT_FLOOR)
+        improvement = float(np.exp(np.log(ratios[self.places]).mean()))
+        return (
+            self.mistake.code is FitFindingCode.TORQUE_SIGN
+            and improvement >= MIN_FRICTION_IMPROVEMENT
+            and self.fit_gain > -MAX_LOSS
+            and self.description_gain > -MAX_LOSS
+        )
+
+    @property
+    def is_accepted(self) -> bool:
+        return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
+
+
+def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> Comparison | None:
+    """Return the accepted mistake with the largest gain; the first of those that explain the log equally well."""
+    best: Comparison | None = None
+    for mistake in mistakes:
+        comparison = Comparison(interpretation, mistake, interpretation.errors)
+        if comparison.is_accepted and (best is None or comparison.gain > best.gain + MIN_DIFFERENCE):
+            best = comparison
+    return best
+
+
+def _bound_fit(errors: Errors) -> PerJoint:
+    return np.hypot(np.minimum(errors.held_out, MAX_FIT_ERROR), FIT_FLOOR)
+
+
+def _bound_description(errors: Errors) -> PerJoint:
+    return np.hypot(np.minimum(errors.described, MAX_DESCRIPTION_ERROR), DESCRIPTION_FLOOR)

@@ -121,7 +121,7 @@ def test_the_table(folder: Path) -> None:
     assert lines[1].startswith("fitted to     a.npz: ")
     assert lines[2].startswith("validated on  b.csv: ")
     assert any(line.split()[:1] == ["joint2.fv"] and "yes" in line for line in lines)
-    assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
+    assert any("torque RMS" in line and "NRMSE %" in line and "validation %" in line for line in lines)
     assert any(line.split()[:3] == ["base", "parameter", "value"] and "determined by" in line for line in lines)
     assert any(line.startswith(" with root friction ") for line in lines)
     assert any(line.startswith("chosen by the data, by log Bayes factors in favour: rotor inertia ") for line in lines)

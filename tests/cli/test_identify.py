@@ -288,7 +288,7 @@ def test_the_help_names_the_choices_of_the_library() -> None:
     text = re.sub(r"(?<=\w)- (?=\w)", "-", text)  # a line may end after the hyphen of a name
     assert f"{', '.join(['auto', *ORDER[:-1]])} or {ORDER[-1]}." in text
     assert set(ORDER) == set(ESTIMATORS)
-    assert f"by default {','.join(FRICTION)}, and root and load if the data speak for them." in text
+    assert f"by default {','.join(FRICTION)}, and root, load and smooth if the data speak for them." in text
     assert all(name in text for name in FORMS)
     assert "weigthed" not in text  # the twin
 

@@ -18,6 +18,8 @@ from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import PerBase
 
+PIECE_LENGTH = 1024  # samples that are prepared at once: their cut-off is low, so there are many recorded ones for each
+
 
 @dataclass(frozen=True, eq=False)
 class Judge:
@@ -72,10 +74,11 @@ class Judge:
 
 
 def _with_preparations(sources: tuple[Source, ...], preparations: Sequence[Preparation]) -> tuple[Source, ...]:
-    """Return the sources of the same logs with other preparations."""
+    """Return the sources of the same logs with other preparations. They are used once, so nothing is stored."""
     uncached = (each.source if isinstance(each, CachedSource) else each for each in sources)
-    return tuple(
+    prepared = tuple(
         replace(source, preparation=preparation, rest=source.rest and remake_rest_rule(source.rest, preparation))
         for source, preparation in zip(uncached, preparations, strict=True)
         if isinstance(source, LogSource)
     )
+    return tuple(CachedSource(source, 0, PIECE_LENGTH) for source in prepared)

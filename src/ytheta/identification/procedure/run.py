@@ -187,8 +187,7 @@ def _add_bodies(
     estimate_percent, bodies_percent = (
         compute_error_percent(result.normal_equations, each) for each in (result.beta, beta)
     )
-    # Then the equations are not those of the whole torque, or have another cut-off than the errors.
-    if request.form != "differential" or KnownTorque(base) or judge.plan.is_fit_judged_apart:
+    if request.form != "differential" or KnownTorque(base):  # then the equations are not those of the whole torque
         estimate_percent = result.fit.relative_percent
         bodies_percent = judge.compute_fit_errors(beta).relative_percent
     validation, bodies_validation = result.validation, judge.compute_validation_errors(beta)

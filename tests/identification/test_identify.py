@@ -147,8 +147,8 @@ def test_a_long_log_needs_little_memory_beside_the_log(tmp_path: Path) -> None:
         table.head(rows).write_parquet(path)
     done = subprocess.run([sys.executable, "-c", MEMORY, *map(str, paths)], capture_output=True, text=True, check=True)
     peak, size = (int(figure) for figure in done.stdout.split())
-    # 16 MB of prepared motion are stored, two threads prepare pieces, and reading needs a few MB.
-    assert peak < size + 46e6
+    # 25 MB of prepared motion are stored, two threads prepare pieces, and reading needs a few MB.
+    assert peak < size + 60e6
     assert peak > size  # the twin: the log itself is counted
 
 

@@ -13,7 +13,7 @@ demo: $(VENV)/runtime
 	@echo "A UR10 with friction, rotors and masses that its description does not contain is simulated by MuJoCo; two logs are recorded …"
 	@$(BIN)/python -m examples.mujoco_log ur10 -o report
 	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet \
-		-o report/ur10.model.toml --report report/ur10.html
+		-o report/ur10.model.toml --report report/ur10.html --force
 	@echo
 	@$(BIN)/python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json
 	@echo

@@ -193,7 +193,7 @@ def test_the_cost_does_not_depend_on_the_length_of_the_log() -> None:
     (source,) = problem.sources
     assert isinstance(source, ArraySource)
     counting = CountingSource(source)
-    counted = replace(problem, sources=(counting,), _block_equations={})
+    counted = replace(problem, sources=(counting,))
     decomposition, beta = solve(counted)
     assert len(counting.requests) == SAMPLES // 10 > MAX_PIECES + MAX_PRODUCT_PIECES
     counting.requests.clear()

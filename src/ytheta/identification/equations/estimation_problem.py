@@ -7,9 +7,8 @@ in the processor's cache. No array of size samples x parameters is stored.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -48,7 +47,6 @@ class EstimationProblem:
     sources: tuple[Source, ...]
     threads: int | None = None
     piece_length: int | None = None  # samples; None for a length that depends on the number of samples
-    _block_equations: dict[int, tuple[NormalEquations, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.sources:
@@ -124,40 +122,6 @@ class EstimationProblem:
         equations = total.make_normal_equations()
         return equations if plain is None else equations.with_grams(plain)
 
-    def block_normal_equations(self, count: int) -> tuple[NormalEquations, ...]:
-        """Return the normal equations of ``count`` consecutive blocks of time, such as for cross-validation.
-
-        The blocks have equal numbers of samples of all sources in their order, up to one sample. An equation belongs to
-        the block in which its first sample lies. The sum of all blocks is ``normal_equations()``, up to rounding.
-        """
-        if not 1 <= count <= self.sample_count:
-            raise InputError(f"{self.sample_count} samples cannot be divided into {count} blocks; give fewer blocks")
-        if count not in self._block_equations:
-            self._block_equations[count] = self._accumulate_blocks(count)
-        return self._block_equations[count]
-
-    def _accumulate_blocks(self, count: int) -> tuple[NormalEquations, ...]:
-        ends = [self.sample_count * (k + 1) // count for k in range(count)]
-
-        def work(task: Task) -> dict[int, RunningSums]:
-            parts: dict[int, RunningSums] = {}
-            start = self._find_first_sample(task)
-            for rows in self.rows_of(task):
-                for block, part in _split_at(rows, start, ends):
-                    parts.setdefault(block, RunningSums(self.layout)).add(part)
-            return parts
-
-        totals = [RunningSums(self.layout) for _ in range(count)]
-        for parts in map_in_order(work, self.tasks(), threads=self._threads):
-            for block, part in parts.items():
-                totals[block].merge(part)
-        return tuple(total.make_normal_equations() for total in totals)
-
-    def _find_first_sample(self, task: Task) -> int:
-        """Return the number of the first sample of a task among the samples of all sources."""
-        before = sum(sum(source.lengths) for source in self.sources[: task.source])
-        return before + sum(self.sources[task.source].lengths[: task.samples.segment]) + task.samples.first
-
     def residuals(self, beta: PerBase) -> Iterator[tuple[Task, JointsBySample]]:
         """Yield every range of samples, in the order of time, with the residuals tau - Y ``beta`` of its equations.
 
@@ -194,14 +158,3 @@ class EstimationProblem:
         """Return the motion of one range of samples."""
         samples = task.samples
         return self.sources[task.source].motion(samples.segment, samples.first, samples.last)
-
-
-def _split_at(rows: EquationRows, start: int, ends: Sequence[int]) -> Iterator[tuple[int, EquationRows]]:
-    """Yield the equations of every block of samples; sample 0 of the rows is sample ``start`` of all blocks."""
-    first, count = start + rows.first, rows.tau.shape[1]
-    begin = 0
-    while begin < count:
-        block = bisect_right(ends, first + begin * rows.hop)
-        stop = min(count, -(-(ends[block] - first) // rows.hop))
-        yield block, rows.select(begin, stop)
-        begin = stop

@@ -103,12 +103,6 @@ class EquationRows:
     first: int = 0
     hop: int = 1
 
-    def select(self, start: int, stop: int) -> EquationRows:
-        """Return equations ``start:stop`` of every joint."""
-        mask = None if self.mask is None else self.mask[:, start:stop]
-        first = self.first + start * self.hop
-        return EquationRows(self.values[:, start:stop], self.tau[:, start:stop], mask, first, self.hop)
-
 
 @dataclass(frozen=True, eq=False)
 class KernelEquations:

@@ -83,6 +83,22 @@ class LawColumns:
             row *= entry.factor
         return values
 
+    def compute_root_errors(self, motion: MotionSamples) -> Float[np.ndarray, "entries samples"]:
+        """Return how far the entries of root friction may be from those of low-passed root friction; zero for others.
+
+        The low-pass of direction · sqrt(|v|) is approximated by the product of low-passed factors. Near a reversal, the
+        low-passed direction overshoots, but the root does not. The error is about the difference between products with
+        the low-passed direction and with the sign of v.
+        """
+        velocity = self.rates @ motion.qd.T
+        error = self._compute_directions(motion) - np.sign(velocity)
+        error *= np.sqrt(np.minimum(np.abs(velocity), self.max_speeds[:, None]))
+        values = np.zeros((len(self.entries), len(motion)))
+        for row, entry in zip(values, self.entries, strict=True):
+            if entry.kind == ROOT:
+                row[:] = entry.factor * error[entry.drive]
+        return values
+
     def _compute_directions(self, motion: MotionSamples) -> Float[np.ndarray, "drives samples"]:
         """Return the low-passed directions of the motion or, without a low-pass, the directions at each sample."""
         if motion.direction is not None:

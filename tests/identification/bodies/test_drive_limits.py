@@ -112,7 +112,7 @@ def test_coulomb_friction_is_raised_between_the_limited_speeds() -> None:
 
 
 def test_coulomb_friction_is_not_raised_for_speeds_far_beyond_the_recorded_ones() -> None:
-    """With a negative root and hardly any viscous friction, only immense Coulomb friction would make the curve brake."""
+    """With a negative root and hardly any viscous friction, only immense Coulomb friction would make it brake."""
     robot = make_robot(root=True)
     falling = {"joint1.fv": 1e-9, "joint1.fc": 1.0, "joint1.fs": -0.2}
     assert min(1.0 - 0.2 * np.sqrt(v) for v in np.linspace(0.0, SPEEDS["joint1"])) > 0.5  # it brakes up to this speed

@@ -121,7 +121,7 @@ def test_the_table(folder: Path) -> None:
     assert lines[1].startswith("fitted to     a.npz: ")
     assert lines[2].startswith("validated on  b.csv: ")
     assert any(line.split()[:1] == ["joint2.fv"] and "yes" in line for line in lines)
-    assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
+    assert any("torque RMS" in line and "NRMSE %" in line and "validation %" in line for line in lines)
     assert any(line.split()[:3] == ["base", "parameter", "value"] and "determined by" in line for line in lines)
     assert any(line.startswith(" with root friction ") for line in lines)
     assert any(line.startswith("chosen by the data, by log Bayes factors in favour: rotor inertia ") for line in lines)
@@ -288,7 +288,7 @@ def test_the_help_names_the_choices_of_the_library() -> None:
     text = re.sub(r"(?<=\w)- (?=\w)", "-", text)  # a line may end after the hyphen of a name
     assert f"{', '.join(['auto', *ORDER[:-1]])} or {ORDER[-1]}." in text
     assert set(ORDER) == set(ESTIMATORS)
-    assert f"by default {','.join(FRICTION)}, and root and load if the data speak for them." in text
+    assert f"by default {','.join(FRICTION)}, and root, load and smooth if the data speak for them." in text
     assert all(name in text for name in FORMS)
     assert "weigthed" not in text  # the twin
 

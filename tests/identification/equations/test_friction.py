@@ -75,7 +75,8 @@ def test_logs_of_other_speeds_share_graphs(monkeypatch: pytest.MonkeyPatch, fric
     arm = known_arm()
     robot = arm.robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=0.0))
     log = arm.log()
-    slow = Log(log.joints, 1.5 * log.t, log.q, log.tau)
+    motion = replace(arm.motion, qd=arm.motion.qd / 1.5, qdd=arm.motion.qdd / 1.5**2)
+    slow = Log(log.joints, 1.5 * log.t, log.q, arm.form.torque(motion, arm.beta).T)
     robot = replace(robot, name=f"{robot.name} with {' '.join(friction)}")  # its graphs are not known yet
     first = identify(robot, log, estimator="weighted", friction=friction)
     monkeypatch.setattr(graph_inputs, "trace", None)  # a second trace raises a TypeError

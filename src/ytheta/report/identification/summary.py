@@ -11,6 +11,7 @@ from ytheta.identification.model_table import (
     summarize_causes,
     summarize_choice,
     summarize_consistency,
+    summarize_errors,
     summarize_min_speed,
     summarize_prediction_errors,
     summarize_prior,

@@ -93,14 +93,15 @@ class Equations:
         residual, powers = np.zeros(len(rows)), np.zeros((len(rows), 2))
         for j, (row, joint) in enumerate(zip(rows, self.joints, strict=True)):
             powers[j] = _compute_powers(joint, row)
-        weights = self._counts / np.maximum(powers[:, 0], TINY)
+        power = powers[:, 0]  # zero if a joint has no torque; its equations then say nothing
+        weights = np.where(power > 0.0, self._counts / np.where(power > 0.0, power, 1.0), 0.0)
         for fold in (0, 1):
             beta = self._solve(rows, weights, fold, share, ridge)
             for j, (row, joint) in enumerate(zip(rows, self.joints, strict=True)):
                 own, other = beta[joint.columns], 1 - fold
                 squares = row @ joint.torque[other] @ row - 2.0 * own @ (joint.cross[other] @ row)
                 residual[j] += max(0.0, float(squares + own @ joint.gram[other] @ own))
-        return np.minimum(np.sqrt(residual / np.maximum(powers[:, 1], TINY)), MAX_ERROR)
+        return np.array([_compute_relative_error(r, power) for r, power in zip(residual, powers[:, 1], strict=True)])
 
     def _solve(
         self, rows: Float[np.ndarray, "joints channels"], weights: PerJoint, fold: int, share: float, ridge: float
@@ -167,7 +168,12 @@ def _compute_described_error(joint: JointEquations, row: Float[np.ndarray, "chan
     rest = D[DRIVE_COUNT:, DRIVE_COUNT:]
     squares, cross = target @ rest @ target, D[:DRIVE_COUNT, DRIVE_COUNT:] @ target
     residual = squares - _explain(D[:DRIVE_COUNT, :DRIVE_COUNT], cross)
-    return min(float(np.sqrt(max(residual, 0.0) / max(_compute_powers(joint, row)[1], TINY))), MAX_ERROR)
+    return _compute_relative_error(residual, _compute_powers(joint, row)[1])
+
+
+def _compute_relative_error(residual: float, power: float) -> float:
+    """Return the root of residual / power, at most ``MAX_ERROR``; zero for a joint without torque."""
+    return min(float(np.sqrt(max(residual, 0.0) / power)), MAX_ERROR) if power > 0.0 else 0.0
 
 
 def _compute_powers(joint: JointEquations, row: Float[np.ndarray, "channels"]) -> tuple[float, float]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Int, PerJoint, SamplesByJoint
 
 MAX_SAMPLES = 2000  # more would need more time, and mistakes that matter are visible in fewer
 MAX_PIECES = 16  # number of pieces of the logs from which samples are selected
+MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory
 # Numbers of consecutive blocks of samples; models are fitted to every other block and tested on the rest.
 BLOCK_COUNT = 40
 
@@ -99,7 +100,7 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
     """Return at most ``MAX_SAMPLES`` samples, evenly distributed over the logs."""
     tasks = list(problem.tasks())
     tasks = tasks[:: -(-len(tasks) // MAX_PIECES)]
-    pieces = tuple(problem.motion(task) for task in tasks)
+    pieces = tuple(problem.motion(_shorten(task)) for task in tasks)
     step = max(1, -(-sum(len(piece) for piece in pieces) // MAX_SAMPLES))
     motion = _join([_stride(piece, step) for piece in pieces])
     count = len(motion)
@@ -116,6 +117,12 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
         tuple(problem.sources[task.source].rate for task in tasks),
         step,
     )
+
+
+def _shorten(task: Task) -> Task:
+    """Return the first part of a long piece."""
+    samples = task.samples
+    return replace(task, samples=replace(samples, last=min(samples.last, samples.first + MAX_PIECE_LENGTH)))
 
 
 def _stride(piece: MotionSamples, step: int) -> MotionSamples:

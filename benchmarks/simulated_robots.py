@@ -164,10 +164,18 @@ def make_motion(robot: yt.Robot, rng: np.random.Generator, *, rich: bool, second
     return Motion(middle + size * (q - center), size * qd, size * qdd)
 
 
-def record(truth: TrueRobot, motion: Motion, rng: np.random.Generator, *, colour_time: float) -> yt.Log:
+def record(
+    truth: TrueRobot,
+    motion: Motion,
+    rng: np.random.Generator,
+    *,
+    colour_time: float,
+    usual_torque: PerJoint | None = None,
+) -> yt.Log:
     """Return the log of a motion: encoder counts, and torques with white and coloured noise.
 
-    ``colour_time`` is the time constant of the coloured noise in s.
+    ``colour_time`` is the time constant of the coloured noise in s. ``usual_torque`` is the torque of each joint of
+    which the noise is a share; None for the RMS torque of the motion.
     """
     tau = truth.compute_torque(motion)
     white, drive = rng.normal(size=(2, *tau.shape))
@@ -176,7 +184,8 @@ def record(truth: TrueRobot, motion: Motion, rng: np.random.Generator, *, colour
     coloured[0] = drive[0]
     for k in range(1, len(drive)):
         coloured[k] = memory * coloured[k - 1] + np.sqrt(1.0 - memory**2) * drive[k]
-    noise = compute_rms(tau) * (WHITE_NOISE * white + COLOURED_NOISE * coloured)
+    scale = compute_rms(tau) if usual_torque is None else usual_torque
+    noise = scale * (WHITE_NOISE * white + COLOURED_NOISE * coloured)
     q = ENCODER_STEP * np.round(motion.q / ENCODER_STEP)
     return yt.Log(truth.robot.actuated, motion.t, q, tau + noise, source="simulated")
 

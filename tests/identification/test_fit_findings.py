@@ -10,6 +10,7 @@ import pytest
 import ytheta as yt
 from tests.support.wrong_descriptions import Case, simulate_case
 from ytheta.findings import Finding
+from ytheta.identification.bodies import solver
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.inertia import Inertia
@@ -77,6 +78,20 @@ def test_the_cost_of_bounds_names_them() -> None:
     assert fit.consistency_cost.ratio > 1.1
     assert finding.fields["bodies_percent"] == fit.consistency_cost.bodies_percent
     assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.CONSISTENCY) == []
+
+
+def test_a_solver_that_stops_early_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = simulate_case("lu-two-link", 0)
+    bounds = BodyBounds(mass={"link2": (0.0, 0.2)})  # without it, the estimate is consistent and nothing is solved
+    fit = yt.identify(case.description, case.fit, bounds=bounds)
+    monkeypatch.setattr(solver, "MAX_ITERATIONS", 2)
+    stopped = yt.identify(case.description, case.fit, bounds=bounds)
+    text = "the solver stopped before it found"
+    assert any(text in each.statement for each in list_findings(stopped, FitFindingCode.CONSISTENCY))
+    assert not any(text in each.statement for each in list_findings(fit, FitFindingCode.CONSISTENCY))  # the twin
+    assert stopped.consistent
+    assert stopped.consistency_cost is not None
+    assert stopped.consistency_cost.bodies_percent < 150.0  # without a model, it would be 100 %
 
 
 def test_unexpected_mass_is_said() -> None:

@@ -148,6 +148,10 @@ def find_body_findings(result: Identification) -> Iterator[Finding]:
             "values that the motion does not determine are guesses from the geometry; add masses to the description"
         )
         yield Finding(FitFindingCode.PRIOR, Severity.NOTE, statement, remedy)
+    if not standard.bodies.converged:
+        statement = "the solver stopped before it found the physically consistent bodies nearest to the estimate"
+        remedy = "the bodies of the model file are consistent, but others may predict better; record richer motion"
+        yield Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy)
     if cost.ratio > MAX_CONSISTENCY_COST:
         yield _describe_cost(standard, cost)
     yield from _find_unexpected_mass(result.base.robot, standard)

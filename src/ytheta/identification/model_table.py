@@ -162,7 +162,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
-            "noise": fit.noise.tolist(),
+            "noise": fit.torque_noise.tolist(),
             **summarize_min_speed(origin.min_speed),
         }
     )

@@ -71,8 +71,9 @@ class Prediction(Reported):
     predicted    predicted torques
     std          standard deviations of the predicted torques, from the covariance of the model's parameters; None if
                  the model was not identified
-    noise        standard deviation of each joint's residuals in the fit of the model; None if it is not known. A new
-                 measurement differs from the prediction by both: its variance is std² + noise²
+    noise        standard deviation of each joint's measured torques at the cut-off of the model's errors, from the logs
+                 of its fit; None if it is not known. A new measurement at this cut-off differs from the prediction by
+                 both: its variance is std² + noise²
     findings     findings about the log and its preparation
     """
 
@@ -309,7 +310,7 @@ def _read_model(
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed}
         base = model.base.with_robot(model.robot)
-        identified = _IdentifiedParameters(base, model.beta, model.uncertainty, model.noise)
+        identified = _IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if isinstance(base, BaseParameters):
             return _make_standard_model(model.robot, table, identified)
         return _TorqueModel(base, model.beta, table, identified)

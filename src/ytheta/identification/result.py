@@ -35,7 +35,11 @@ from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residual_causes import ResidualCause
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
-from ytheta.identification.equations.autocorrelation import compute_autocorrelation_time, compute_noise_autocovariance
+from ytheta.identification.equations.autocorrelation import (
+    MIN_REMAINING_SHARE,
+    compute_autocorrelation_time,
+    compute_noise_autocovariance,
+)
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
@@ -203,9 +207,22 @@ class Identification(Reported):
 
     @cached_property
     def noise(self) -> PerJoint:
-        """Standard deviation of each joint's residuals, in Nm or N."""
+        """Standard deviation of each joint's equations: of their residuals, corrected for degrees of freedom."""
         used = self.autocorrelation_time * self.estimate.degrees_of_freedom
         return freeze(np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0)))
+
+    @cached_property
+    def torque_noise(self) -> PerJoint:
+        """Standard deviation of each joint's measured torque without that of the model, at the cut-off of the errors.
+
+        It is ``noise`` if every sample of the errors is an equation. Otherwise, equations have another cut-off or are
+        integrals: it is computed from the residuals on the logs of the fit.
+        """
+        if self.equation_autocorrelation_time is None:
+            return self.noise
+        used = self.fit.autocorrelation_time * self.estimate.degrees_of_freedom
+        remaining = np.maximum(self.fit.counts - used, MIN_REMAINING_SHARE * self.fit.counts)
+        return freeze(np.sqrt(self.fit.residual / np.maximum(remaining, 1.0)))
 
     @property
     def residual_squares(self) -> PerJoint:

@@ -7,11 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ytheta as yt
 from tests.support.known_arm import known_arm
 from ytheta.identification.assessment.prediction_std import ParameterUncertainty, compute_reversal_std
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.friction import make_drive_directions
+from ytheta.identification.equations.friction_laws import with_friction_laws
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.identify import identify
 from ytheta.identification.predict import predict
+from ytheta.logs.log import Log
+from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_standard_deviations_are_the_scatter_of_predictions() -> None:
@@ -66,6 +73,52 @@ def test_the_time_of_a_reversal_is_known_to_half_a_sample() -> None:
     assert (std.min(axis=1) < 0.01 * std.max(axis=1)).all()
 
 
+@pytest.mark.parametrize("form", ["differential", "integral"])
+def test_the_noise_is_that_of_torques_at_the_cutoff_of_the_errors(form: str) -> None:
+    """White noise after the low-pass of the errors. Twin: the residuals of the equations have another deviation."""
+    arm = known_arm()
+    log = arm.log(arm.tau + 0.2 * np.random.default_rng(5).normal(size=arm.tau.shape))
+    identification = identify(arm.robot, log, estimator="weighted", form=form)
+    noisy, exact = predict(identification, log), predict(identification, arm.log())
+    assert noisy.measured is not None
+    assert exact.measured is not None
+    assert noisy.noise is not None
+    assert identification.origin.cutoff < float(identification.origin.settings[0].cutoff)
+    truth = np.std(noisy.measured - exact.measured, axis=0)
+    np.testing.assert_allclose(noisy.noise, truth, rtol=0.05)
+    assert (abs(identification.noise / truth - 1.0) > 0.1).all()
+    filtered = identify(arm.robot, log, estimator="weighted", cutoff=5.0)  # fit and errors at the same cut-off
+    np.testing.assert_array_equal(filtered.torque_noise, filtered.noise)
+
+
+def test_the_error_of_low_passed_root_friction_is_bounded() -> None:
+    """The exact low-pass of root friction, computed at the rate of the log, against the product of the regressor."""
+    root, cutoff = 1.5, 10.0
+    robot = with_friction_laws(yt.load("lu-two-link").numeric, root=True)
+    base = yt.base_parameters(robot, friction=("viscous", "coulomb", "root"))
+    form, beta = Differential(base), np.zeros(len(base))
+    places = [base.independent.index(f"{name}.fs") for name in robot.actuated]
+    beta[places] = root
+    t = np.arange(4000) / 200.0
+    w = np.array([1.3, 2.1])
+    q, qd = np.sin(t[:, None] * w), w * np.cos(t[:, None] * w)
+    torque = root * np.sign(qd) * np.sqrt(abs(qd))
+    source = LogSource(
+        choose_preparation(Log(robot.actuated, t, q, torque), PreparationSettings(cutoff=cutoff)),
+        make_drive_directions(robot),
+    )
+    motion = source.motion(0, 0, source.lengths[0])
+    assert motion.tau is not None
+    error = form.torque(motion, beta) - motion.tau.T
+    std = form.compute_root_error(motion, beta)
+    np.testing.assert_allclose(compute_reversal_std(form, motion, beta), abs(std), rtol=1e-12)  # no Coulomb friction
+    ratio = np.sqrt(np.mean(error**2, axis=1) / np.mean(std**2, axis=1))
+    assert ((ratio > 0.4) & (ratio < 1.0)).all()
+    assert np.mean(abs(error) < 2.0 * abs(std) + 1e-3 * root) > 0.9
+    beta[places] = 0.0  # the twin
+    assert not form.compute_root_error(motion, beta).any()
+
+
 def test_predictions_have_standard_deviations() -> None:
     """Those of the identification on the same motion; a description has none."""
     arm = known_arm()
@@ -76,7 +129,7 @@ def test_predictions_have_standard_deviations() -> None:
     assert prediction.rms_std is not None
     assert prediction.noise is not None
     np.testing.assert_allclose(prediction.rms_std, identification.compute_prediction_std(identification.fit), rtol=0.02)
-    np.testing.assert_array_equal(prediction.noise, identification.noise)
+    np.testing.assert_array_equal(prediction.noise, identification.torque_noise)
     assert predict(identification.robot, log).std is None
 
 
@@ -90,5 +143,5 @@ def test_a_model_file_has_the_same_standard_deviations(tmp_path: Path) -> None:
     assert of_file.std is not None
     assert of_result.std is not None
     np.testing.assert_allclose(of_file.std, of_result.std, rtol=1e-6)
-    np.testing.assert_allclose(of_file.noise, identification.noise, rtol=1e-12)
+    np.testing.assert_allclose(of_file.noise, identification.torque_noise, rtol=1e-12)
     assert predict(path, log, snap=0.0).std is None

@@ -10,7 +10,10 @@ import pytest
 import ytheta as yt
 from tests.support.friction_robots import compute_friction_by_hand
 from ytheta.identification.bodies.drive_limits import MAX_LOAD_FRICTION, make_drive_limits, raise_coulomb_friction
+from ytheta.identification.bodies.nearest import find_nearest_bodies
+from ytheta.identification.bodies.reference import make_plausible_reference
 from ytheta.identification.equations.friction_laws import with_friction_laws
+from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 
@@ -49,7 +52,7 @@ def test_plain_friction_is_limited_term_by_term(values: dict[str, float], allowe
 
 @pytest.mark.parametrize("friction_speed", [0.0, 2.0])
 def test_the_curve_is_limited_and_not_its_terms(friction_speed: float) -> None:
-    """Random curves of joint 1: allowed if and only if they brake up to the highest speed, by the definition."""
+    """Random curves of joint 1: allowed if and only if they brake up to the highest speed and do not fall beyond it."""
     robot = make_robot(root=True, friction_speed=friction_speed)
     rng, kinds = np.random.default_rng(0), []
     for _ in range(300):
@@ -57,8 +60,10 @@ def test_the_curve_is_limited_and_not_its_terms(friction_speed: float) -> None:
         drive = replace(dict(robot.drives)["joint1"], viscous=fv, coulomb=fc, root=fs)
         speeds = np.linspace(0.0, SPEEDS["joint1"], 201)[1:] ** 2 / SPEEDS["joint1"]
         lowest = min(fc, *(compute_friction_by_hand(drive, v, 0.0) - drive.offset for v in speeds))
-        brakes = bool(lowest >= 0.0 and (fv >= 0.0 or friction_speed > 0.0))
-        if brakes or lowest < -0.02 or (fv < -1e-9 and not friction_speed):  # else: between two limited speeds
+        beyond = SPEEDS["joint1"] * np.geomspace(1.0, 1e6, 5000)
+        falls = bool((np.diff(fc + fs * np.sqrt(beyond) + fv * beyond) < 0.0).any()) and not friction_speed
+        brakes = bool(lowest >= 0.0 and not falls)
+        if brakes or lowest < -0.02 or falls:  # else: between two limited speeds
             assert is_allowed(robot, {"joint1.fv": fv, "joint1.fc": fc, "joint1.fs": fs}) is brakes
             kinds.append((brakes, bool(fv < 0.0), bool(fs < 0.0)))
     assert (True, False, True) in kinds  # a negative term in a curve that brakes
@@ -104,3 +109,48 @@ def test_coulomb_friction_is_raised_between_the_limited_speeds() -> None:
     np.testing.assert_array_equal(np.flatnonzero(raised != theta), [robot.parameter_names.index("joint1.fc")])
     np.testing.assert_array_equal(raise_coulomb_friction(robot, theta, set()), theta)  # the twin: not free
     np.testing.assert_array_equal(raise_coulomb_friction(robot, raised, set(robot.parameter_names)), raised)
+
+
+def test_coulomb_friction_is_not_raised_for_speeds_far_beyond_the_recorded_ones() -> None:
+    """With a negative root and hardly any viscous friction, only immense Coulomb friction would make it brake."""
+    robot = make_robot(root=True)
+    falling = {"joint1.fv": 1e-9, "joint1.fc": 1.0, "joint1.fs": -0.2}
+    assert min(1.0 - 0.2 * np.sqrt(v) for v in np.linspace(0.0, SPEEDS["joint1"])) > 0.5  # it brakes up to this speed
+    assert not is_allowed(robot, falling)
+    # The twin: a curve that is constant beyond the highest speed brakes, and its Coulomb friction is not raised.
+    bounded = make_robot(root=True, friction_speed=SPEEDS["joint1"])
+    assert is_allowed(bounded, falling)
+    theta = with_values(bounded, falling)
+    np.testing.assert_array_equal(raise_coulomb_friction(bounded, theta, set(bounded.parameter_names)), theta)
+
+
+def test_the_nearest_bodies_have_coulomb_friction_of_the_size_of_the_target() -> None:
+    """A target whose bodies have no viscous friction; Coulomb friction was once raised to a million Nm."""
+    robot = make_robot(root=True)
+    names = set(robot.parameter_names)
+    target = with_values(robot, {"joint1.fv": -0.05, "joint1.fc": 1.0, "joint1.fs": -0.3})
+    nearest = find_nearest_bodies(
+        robot,
+        target,
+        np.eye(len(target)),
+        reference=make_plausible_reference(robot),
+        inequalities=make_drive_limits(robot, names, SPEEDS),
+    )
+    values = dict(zip(robot.parameter_names, raise_coulomb_friction(robot, nearest.theta, names), strict=True))
+    assert values["joint1.fc"] < 1.5
+    drive = replace(
+        dict(robot.drives)["joint1"],
+        viscous=values["joint1.fv"],
+        coulomb=values["joint1.fc"],
+        root=values["joint1.fs"],
+    )
+    assert find_driving_speed(drive) is None
+
+
+def test_a_drive_that_never_moved_has_no_negative_root() -> None:
+    robot = make_robot(root=True)
+    free = {"joint1.fv", "joint1.fc", "joint1.fs"}
+    limits = make_drive_limits(robot, free, {})
+    for fs, allowed in ((0.1, True), (-0.1, False)):
+        theta = with_values(robot, {"joint1.fv": 1.0, "joint1.fc": 1.0, "joint1.fs": fs})
+        assert bool((limits.rows @ theta >= limits.lower).all()) is allowed

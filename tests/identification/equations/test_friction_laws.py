@@ -191,6 +191,11 @@ def test_falling_curves_are_bounded_by_the_recorded_speed() -> None:
     speeds = {first: 2.0, second: 3.0}
     bounded = bound_friction(robot, (f"{first}.fv", f"{second}.fv"), np.array([-0.1, 0.1]), speeds)
     assert {name: drive.friction_speed for name, drive in bounded.drives} == {first: 2.0, second: 0.0}
+    # A negative root: the curve 0.1 v - s sqrt(v) falls at v if s > 0.2 sqrt(v).
+    names = (f"{first}.fv", f"{first}.fs", f"{second}.fv", f"{second}.fs")
+    slopes = np.array([0.1, -0.2 * np.sqrt(2.0) - 1e-6, 0.1, -0.2 * np.sqrt(3.0) + 1e-6])
+    bounded = bound_friction(robot, names, slopes, speeds)
+    assert {name: drive.friction_speed for name, drive in bounded.drives} == {first: 2.0, second: 0.0}
     plain = with_friction_laws(robot, root=False)
     assert bound_friction(plain, (f"{first}.fv",), np.array([-0.1]), speeds) == plain
 

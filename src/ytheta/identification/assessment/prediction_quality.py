@@ -21,8 +21,8 @@ import numpy as np
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.shapes import PerJoint, freeze
 
-# Torque of a joint relative to that of the strongest joint of its kind. The effort limits of the last joint of the
-# TX40, UR10e, LWR4+ and Panda are 0.23, 0.16, 0.22 and 0.14 times those of the first joint.
+# Torque of a joint relative to that of the strongest joint of its kind. In their URDFs, the effort limits of the last
+# joint of the Panda, UR10e, LWR4+, TX40 and KR300 are 0.14, 0.16, 0.22, 0.23 and 0.60 times those of the first joint.
 MIN_SCALE_RATIO = 0.15
 
 

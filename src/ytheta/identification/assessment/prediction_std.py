@@ -2,8 +2,9 @@
 
 Identity      std_j(t)² = y_j(t) C y_j(t)ᵀ + r_j(t)²  with row y_j(t) of Y for joint j at time t
               C   covariance of beta
-              r   error of Coulomb friction if the drives reverse half a recorded sample earlier or later: a log
-                  contains no more about the time of a reversal
+              r   error of friction near reversals: of Coulomb friction if the drives reverse half a recorded sample
+                  earlier or later, since a log contains no more about the time of a reversal; and of root friction,
+                  whose low-pass is approximated, see ``friction_laws``
 
 It is the standard deviation of the difference between the torque that the model predicts for a motion and the torque
 without noise. A new measurement differs from the prediction by its noise too: its variance is std² + noise².
@@ -82,4 +83,5 @@ def compute_reversal_std(form: Differential, motion: MotionSamples, beta: PerBas
         return np.zeros((len(form.layout.slices), len(motion)))
     rows_per_sample = rows / (len(motion) - 1)
     change = np.gradient(motion.direction, axis=0) / rows_per_sample
-    return REVERSAL_SAMPLES * abs(form.compute_coulomb_torque(np.ascontiguousarray(change.T), beta))
+    coulomb = REVERSAL_SAMPLES * form.compute_coulomb_torque(np.ascontiguousarray(change.T), beta)
+    return np.hypot(coulomb, form.compute_root_error(motion, beta))

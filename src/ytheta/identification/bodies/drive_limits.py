@@ -2,8 +2,9 @@
 
 Single terms of a friction curve may be negative if it has a root: a root of the speed and a negative viscous term
 describe a curve that flattens. Therefore the curve is limited, not its terms: it is not negative at speeds up to the
-highest recorded one. A drive whose viscous term is negative is constant beyond it, see ``Drive.friction_speed``; the
-viscous term of all others is not negative, so that the curve brakes at every speed.
+highest recorded one. Beyond it, the curve of a drive is constant (see ``Drive.friction_speed``) or does not fall, so
+that it brakes at every speed. With u = sqrt(v), the curve fc + fs u + fv u² does not fall beyond u if fv >= 0 and
+fs + 2 fv u >= 0.
 """
 
 from __future__ import annotations
@@ -65,7 +66,13 @@ def make_drive_limits(robot: Robot, free: Collection[str], highest_speeds: Mappi
             add(
                 {names["fs"]: 1.0}, 0.0, f"friction of {owner} brakes"
             )  # without Coulomb friction, it does so near rest
-        for factors in _list_curve_factors(drive, highest_speeds.get(owner, 0.0)):
+        highest_speed = highest_speeds.get(owner, 0.0)
+        if np.isinf(drive.max_curve_speed):
+            slope = {names["fs"]: 1.0, names["fv"]: 2.0 * float(np.sqrt(highest_speed))}
+            add(slope, 0.0, f"friction of {owner} brakes")
+        else:
+            highest_speed = drive.max_curve_speed
+        for factors in _list_curve_factors(drive, highest_speed):
             chosen = {names[s]: f for s, f in zip(CURVE_PARAMETERS, factors, strict=True) if s in names and s != "fl"}
             add(chosen, 0.0, f"friction of {owner} brakes")
     return Inequalities(np.array(rows).reshape(len(rows), len(index)), np.array(lower), tuple(labels))

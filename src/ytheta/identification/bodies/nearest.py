@@ -24,6 +24,7 @@ from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.identification.bodies.bounds import BodyBounds, Inequalities
 from ytheta.identification.bodies.contradiction import explain_contradiction, explain_fixed_parameters
+from ytheta.identification.bodies.inexact import choose_nearer_bodies
 from ytheta.identification.bodies.program import BodyProgram, build_program
 from ytheta.identification.bodies.reference import PlausibleReference
 from ytheta.identification.bodies.repair import compute_violation, repair_bodies, satisfy_linear_constraints
@@ -52,7 +53,8 @@ class NearestBodies:
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired
-    converged      whether the solver reached its tolerances; if not, the bodies are consistent, but may not be nearest
+    converged      whether the solver reached its tolerances; if not, the bodies are consistent and not farther than the
+                   reference, but may not be nearest, see ``inexact``
     iterations     number of interior-point iterations; 0 if the target satisfies all constraints, after directions
                    without cost have been moved to the reference
     """
@@ -152,13 +154,18 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
         outcome = program.solve()
         if outcome.solution is Solution.INFEASIBLE:
             raise explain_contradiction(program, outcome)
-        v, iterations, converged = outcome.v, outcome.iterations, outcome.solution is Solution.OPTIMAL
-        for constraint, dual in zip(program.constraints, outcome.duals, strict=True):
-            forces[constraint.label] = float(np.linalg.norm(dual @ constraint.cone.A))
+        iterations, converged = outcome.iterations, outcome.solution is Solution.OPTIMAL
+        if np.isfinite(outcome.v).all():
+            v = outcome.v
+            for constraint, dual in zip(program.constraints, outcome.duals, strict=True):
+                forces[constraint.label] = float(np.nan_to_num(np.linalg.norm(dual @ constraint.cone.A)))
     theta = program.compute_theta(v)
     if iterations:
         theta = satisfy_linear_constraints(program, theta)
     theta, repaired = repair_bodies(program, theta)
+    distance = program.compute_distance(v)
+    if not converged:
+        theta, distance = choose_nearer_bodies(program, theta)
     active = [
         constraint
         for constraint in program.constraints
@@ -166,7 +173,7 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
     ]
     return NearestBodies(
         theta=freeze(theta),
-        distance=program.compute_distance(v),
+        distance=distance,
         active_links=tuple(str(constraint.link) for constraint in active if constraint.is_body),
         active_bounds=tuple(constraint.label for constraint in active if not constraint.is_body),
         forces=forces,

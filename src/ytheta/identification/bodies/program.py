@@ -96,7 +96,8 @@ class BodyProgram:
             iterations += outcome.iterations
             objective = 0.5 * float(outcome.v @ outcome.v)
             low, high = (bound * scale for bound in OBJECTIVE_RANGE)
-            if outcome.solution is Solution.INFEASIBLE or objective == 0.0 or low <= objective <= high:
+            is_usable = np.isfinite(objective) and objective > 0.0
+            if outcome.solution is Solution.INFEASIBLE or not is_usable or low <= objective <= high:
                 break
             scale = objective
         return replace(outcome, iterations=iterations)

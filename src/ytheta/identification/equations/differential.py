@@ -122,6 +122,13 @@ class Differential:
             values = self._insert(values, np.zeros((len(self.laws.entries), directions.shape[1])))
         return self.layout.torque(values, beta)
 
+    def compute_root_error(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
+        """Return the error of low-passed root friction near reversals; zero if there is no such friction."""
+        if self.laws is None:
+            return np.zeros((len(self.layout.slices), len(motion)))
+        kernel_values = np.zeros((len(self.kernel.indices[0]), len(motion)))
+        return self.layout.torque(self._insert(kernel_values, self.laws.compute_root_errors(motion)), beta)
+
     def insert_zero_columns(self, Y: Float[np.ndarray, "samples joints kernel_base"]) -> SamplesByJointByBase:
         """Return Y of the kernel with zeros in the columns of friction laws: Y at rest, where friction is zero."""
         if self.laws is None:

@@ -12,6 +12,7 @@ Notation      direction   low-passed sign of the velocity v of a drive
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
@@ -80,6 +81,22 @@ class LawColumns:
                 assert transmitted is not None
                 row[:] = direction[entry.drive] * transmitted[entry.joint]
             row *= entry.factor
+        return values
+
+    def compute_root_errors(self, motion: MotionSamples) -> Float[np.ndarray, "entries samples"]:
+        """Return how far the entries of root friction may be from those of low-passed root friction; zero for others.
+
+        The low-pass of direction · sqrt(|v|) is approximated by the product of low-passed factors. Near a reversal, the
+        low-passed direction overshoots, but the root does not. The error is about the difference between products with
+        the low-passed direction and with the sign of v.
+        """
+        velocity = self.rates @ motion.qd.T
+        error = self._compute_directions(motion) - np.sign(velocity)
+        error *= np.sqrt(np.minimum(np.abs(velocity), self.max_speeds[:, None]))
+        values = np.zeros((len(self.entries), len(motion)))
+        for row, entry in zip(values, self.entries, strict=True):
+            if entry.kind == ROOT:
+                row[:] = entry.factor * error[entry.drive]
         return values
 
     def _compute_directions(self, motion: MotionSamples) -> Float[np.ndarray, "drives samples"]:
@@ -168,13 +185,18 @@ def with_friction_laws(robot: Robot, *, root: bool | None = None, load: bool | N
 def bound_friction(robot: Robot, names: Sequence[str], beta: PerBase, speeds: Mapping[str, float]) -> Robot:
     """Return the robot whose friction is constant beyond the recorded speeds, wherever it would fall there.
 
-    A curve with a root and a negative viscous term fits the recorded speeds, but falls beyond them and would accelerate
-    the drive in the end. ``beta``: values of the parameters ``names``. ``speeds``: the highest speed of each drive.
+    A curve with a root and a viscous term fits the recorded speeds, but can fall beyond them and would accelerate the
+    drive in the end. It falls there if its viscous term is negative, or if it falls at the highest recorded speed.
+    ``beta``: values of the parameters ``names``. ``speeds``: the highest speed of each drive.
     """
     values = dict(zip(names, beta.tolist(), strict=True))
 
     def bound(name: str, drive: Drive) -> Drive:
-        falls = drive.root is not None and values.get(f"{name}{VISCOUS}", drive.viscous) < 0.0
-        return replace(drive, friction_speed=speeds.get(name, 0.0)) if falls else drive
+        if drive.root is None:
+            return drive
+        speed = speeds.get(name, 0.0)
+        fv, fs = values.get(f"{name}{VISCOUS}", drive.viscous), values.get(f"{name}{ROOT}", drive.root)
+        falls = fv < 0.0 or fs + 2.0 * fv * math.sqrt(speed) < 0.0  # the slope of fs u + fv u² at u = sqrt(speed)
+        return replace(drive, friction_speed=speed) if falls else drive
 
     return robot.with_drives(bound)

@@ -48,7 +48,7 @@ def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figur
     """Yield a plot of each joint's torque on the validation logs, or on the logs of the fit if there are none."""
     errors = identification.fit if identification.validation is None else identification.validation
     robot, std = identification.base.robot, errors.regressor.compute_std(identification.uncertainty)
-    noise = identification.noise
+    noise = identification.torque_noise
     for j, name in enumerate(robot.actuated):
         bands = (QUANTILE * std[j], QUANTILE * np.hypot(std[j], noise[j]))
         yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name), bands)

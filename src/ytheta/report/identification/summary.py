@@ -74,7 +74,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "validation": None
         if identification.validation is None
         else summarize_prediction_errors(identification, identification.validation),
-        "noise": identification.noise.tolist(),
+        "noise": identification.torque_noise.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
         "reported": _summarize_reported_errors(identification),

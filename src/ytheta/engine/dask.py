@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
-import os
 import signal
 import time
 from collections import deque
@@ -200,9 +199,9 @@ def _close_cluster(cluster: LocalCluster) -> None:
     processes = [worker.pid for worker in cluster.workers.values()]
     with suppress(TimeoutError, OSError):
         cluster.close(timeout=CLOSE_TIMEOUT)
-    for process in processes:
-        with suppress(ProcessLookupError, PermissionError, TypeError):  # it has ended, or never started
-            os.kill(process, signal.SIGKILL)
+    for child in multiprocessing.active_children():
+        if child.pid in processes:
+            child.kill()
 
 
 def _check_scheduler(address: str, security: Security) -> None:

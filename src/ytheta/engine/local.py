@@ -92,7 +92,8 @@ def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], cou
         finally:  # after an error or an interruption no further items are started
             for _, future in waiting:
                 future.cancel()
-            wait([future for _, future in waiting])
+            # Those that this thread has begun itself are never marked as done if it was interrupted.
+            wait([future for _, future in waiting if not future.cancelled()])
 
 
 # Pools of threads that nobody uses at the moment, by their number of threads. The C library gives a new thread any of
@@ -128,8 +129,10 @@ def _take_first(
         waiting[place] = batch, done
         try:
             done.set_result(work_on(batch))
-        except Exception as error:  # it is raised when the results of this batch are taken
+        except BaseException as error:
             done.set_exception(error)
+            if not isinstance(error, Exception):  # an interruption is raised at once
+                raise
     return waiting.popleft()[1].result()
 
 

@@ -30,8 +30,9 @@ def check_writable(path: str | Path, *endings: str) -> Path:
                 raise InputError(f"{path} is a folder; give the name of a file in it")
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
-        remove_stale_files(path.parent)
-        with create_temporary(path):
+        target = Path(os.path.realpath(path))  # what is written if the path is a link
+        remove_stale_files(target.parent)
+        with create_temporary(target):
             pass
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
         raise _make_write_error(path, error) from None

@@ -36,7 +36,7 @@ def _has_parquet_mark(path: Path) -> bool:
 
     try:
         return MARK in pl.read_parquet_metadata(path)
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return False
 
 
@@ -44,5 +44,5 @@ def _has_npz_mark(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return f"{MARK}.npy" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, NotImplementedError, ValueError, zipfile.BadZipFile):
         return False

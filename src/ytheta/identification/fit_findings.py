@@ -81,7 +81,7 @@ def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str
         f"{len(resting)} joints rest or stick, longest {longest}" if len(resting) > 1 else f"{longest} rests or sticks"
     )
     statement = (
-        f"in {motion}, {others} for {seconds[longest]:.3g} of {errors.seconds:.3g} s ({100.0 * resting[longest]:.2g} %)"
+        f"in {motion}, {others} for {seconds[longest]:.3g} of {errors.seconds:.3g} s ({100.0 * resting[longest]:.3g} %)"
     )
     stuck = tuple(name for name, judged in zip(joints, errors.judged, strict=True) if not judged)
     remedy = (

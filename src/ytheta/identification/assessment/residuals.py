@@ -146,9 +146,10 @@ class TorqueErrors:
 
     @property
     def of_variation_percent(self) -> PerJoint:
-        """The normalised RMSE in percent; constant loads do not make it smaller."""
+        """The normalised RMSE in percent, NaN without torque; constant loads do not make it smaller."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
-        return np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
+        percents = np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
+        return np.where(variation > 0.0, percents, np.where(percents > 0.0, np.inf, np.nan))
 
     @cached_property
     def autocorrelation_time(self) -> PerJoint:

@@ -145,6 +145,7 @@ class CachedSource:
     max_bytes: int = MAX_CACHED_BYTES
     piece_length: int = CACHED_PIECE_LENGTH
     _locks: dict[tuple[int, int], threading.Lock] = field(default_factory=dict, repr=False)
+    _storage_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _stored: set[tuple[int, int]] = field(default_factory=set, repr=False)
 
     @property
@@ -184,9 +185,15 @@ class CachedSource:
                 copy_motion(self.source.motion(segment, start, stop), storage.select(start, stop))
                 self._stored.add(key)
 
-    @cached_property
+    @property
     def _storage(self) -> tuple[MotionSamples, ...]:
-        """The stored samples of every segment, parts of one array per quantity: small arrays would fragment memory."""
+        """The stored samples of every segment."""
+        with self._storage_lock:  # two threads must not each allocate a storage of their own
+            return self._allocated
+
+    @cached_property
+    def _allocated(self) -> tuple[MotionSamples, ...]:
+        """Parts of one array per quantity: small arrays would fragment memory."""
         segment = int(np.argmax(self.lengths))
         sample = self.source.motion(segment, 0, min(1, self.lengths[segment]))
         left = self.max_bytes // max(count_bytes(sample), 1)

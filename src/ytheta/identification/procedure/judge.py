@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residual_causes import ResidualCause, find_residual_causes
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
@@ -40,7 +41,16 @@ class Judge:
     def compute_validation_errors(self, beta: PerBase) -> TorqueErrors | None:
         """Return the errors on the validation logs; None if there are none."""
         sources = self.equations.validation_sources
-        return self._compute_errors(sources, beta) if sources else None
+        if not sources:
+            return None
+        errors = self._compute_errors(sources, beta)
+        if not errors.counts.any():
+            names = ", ".join(source.name for source in sources)
+            raise InputError(
+                f"{names}: no joint moves, or none reaches its min_speed, so that nothing can be judged; validate with "
+                "motion, or set min_speed to 0 to judge rest"
+            )
+        return errors
 
     def compute_reported_errors(self, beta: PerBase) -> ReportedErrors | None:
         """Return the errors at the report cut-off; None if it was not given."""

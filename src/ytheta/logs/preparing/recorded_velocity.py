@@ -57,6 +57,7 @@ MAX_NOISE_RATIO = 2.0  # noise of recorded velocity divided by that of different
 MAX_SYSTEMATIC_RATIO = 0.5  # systematic error of recorded velocity divided by the noise of differentiated position
 NEGLIGIBLE_ERROR = 1e-3  # relative error that does not matter
 MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
+MIN_MOTION_SHARE = 0.5  # of the power of differentiated position that is not noise, if a joint moves
 MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
 
 
@@ -72,6 +73,7 @@ class VelocityComparison:
                     error of velocity and acceleration from recorded velocity due to scale and delay
     recorded_noise  noise of velocity and acceleration from recorded velocity
     position_noise  noise of velocity and acceleration from differentiated position
+    moves           whether there is motion to compare; otherwise the other values say nothing
 
     Errors and noise are RMS values relative to the motion.
     """
@@ -81,20 +83,23 @@ class VelocityComparison:
     systematic_error: float
     recorded_noise: float
     position_noise: float
+    moves: bool = True
 
     @property
     def is_scaled(self) -> bool:
         """Whether the scale is wrong."""
-        return not abs(self.scale - 1.0) <= MAX_SCALE_ERROR
+        return self.moves and not abs(self.scale - 1.0) <= MAX_SCALE_ERROR
 
     @property
     def is_wrong(self) -> bool:
         """Whether recorded velocity is not the derivative of the position, apart from noise."""
-        return self.is_scaled or self.systematic_error > MAX_SYSTEMATIC_ERROR
+        return self.moves and (self.is_scaled or self.systematic_error > MAX_SYSTEMATIC_ERROR)
 
     @property
     def prefers_recorded(self) -> bool:
         """Whether recorded velocity is used."""
+        if not self.moves:
+            return False
         max_noise = max(MAX_NOISE_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
         max_systematic_error = max(MAX_SYSTEMATIC_RATIO * self.position_noise, NEGLIGIBLE_ERROR)
         return not self.is_scaled and self.recorded_noise <= max_noise and self.systematic_error <= max_systematic_error
@@ -102,6 +107,8 @@ class VelocityComparison:
     @property
     def text(self) -> str:
         """The figures on which the choice is based."""
+        if not self.moves:
+            return "it does not move"
         scale = f"scale {self.scale:.3f}, " if self.is_scaled else ""
         delay = f"{abs(1000 * self.delay):.2g} ms {'late' if self.delay >= 0.0 else 'early'}"
         noise = f"noise {100 * self.recorded_noise:.2g} %, of position {100 * self.position_noise:.2g} %"
@@ -222,7 +229,10 @@ def _compare_joints(
         position_noise, velocity_noise = omega**2 * np.median((q / omega**2)[high]), np.median(v[high])
         moving = frequency <= valley
         motion = np.where(moving, np.maximum(q - position_noise, 0.0), 0.0)
-        power = max(float(motion.sum()), np.finfo(float).tiny)
+        if not motion.sum() > MIN_MOTION_SHARE * q.sum():
+            comparisons.append(VelocityComparison(1.0, 0.0, 0.0, 0.0, 0.0, moves=False))
+            continue
+        power = float(motion.sum())
         scale = float(c.real[moving].sum()) / power
         slope = float((omega * c.imag)[moving].sum()) / max(float((omega**2 * motion).sum()), np.finfo(float).tiny)
         transfer = scale + 1j * omega * slope

@@ -36,6 +36,7 @@ MIN_REST_PERIODS = 1.0  # duration of a rest in periods of the cut-off
 MARGIN_PERIODS = 0.75  # time before and after a rest, in periods of the cut-off
 DIFFERENCE_ORDERS = (2, 4, 6)
 MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normally distributed noise
+MAX_ROUNDING_ERROR = 1e-12  # of a low-passed position, relative to its size
 SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise
 
 
@@ -80,6 +81,8 @@ def make_rest_rule(
     floor = MAX_SPEED_RATIO * highest.max(initial=0.0)  # for joints that do not move at all
     noise = compute_velocity_noise(preparation)
     speeds = np.maximum(MAX_NOISE_RATIO * noise, MAX_SPEED_RATIO * np.maximum(highest, floor))
+    rounding = MAX_ROUNDING_ERROR * preparation.grid.rate * abs(preparation.log.q).max(axis=0, initial=0.0)
+    speeds = np.maximum(speeds, rounding)  # if positions are constant, their derivative is not exactly zero
     moves = np.ones(len(speeds), dtype=bool) if held is None else ~held
     rates = rates[(rates * moves).any(axis=1)]
     period = preparation.grid.rate / float(preparation.settings.cutoff)

@@ -28,7 +28,7 @@ SUFFIX = ".npy"
 NUMBERS = "fiub"  # NumPy's kinds of numbers
 # Recorded numbers have noise, which cannot be compressed much: a small file that becomes large is no log.
 MAX_CHECKED_RATIO = 100  # size of an array divided by its size in the file, if the array is large
-MAX_UNCHECKED_SIZE = 2**28  # bytes; smaller arrays may have any ratio
+MAX_UNCHECKED_SIZE = 2**26  # bytes; smaller arrays may have any ratio
 MAX_ARRAYS = 10_000
 
 
@@ -108,6 +108,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
             f"{path}: the array {array.name!r} of shape {shape} should have {size:,} bytes, but the archive contains "
             f"{member.file_size - start:,}; write the file again"
         )
+    size = 8 * math.prod(shape)  # of the numbers in memory
     if size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, member.compress_size):
         raise InputError(
             f"{path}: the array {array.name!r} has {size / 1e9:.3g} GB but only {member.compress_size / 1e6:.3g} MB in "

@@ -44,6 +44,8 @@ def read_parquet(path: Path) -> ColumnTable:
     """Return the table of a Parquet file; only the file's footer is read here."""
     import polars as pl
 
+    sizes = DeclaredSizes(path)
+    sizes.check_footer()
     with _explain_errors(path):
         schema = _scan(path).collect_schema()
         rows = int(_scan(path).select(pl.len()).collect().item())
@@ -52,7 +54,6 @@ def read_parquet(path: Path) -> ColumnTable:
             f"{path} declares {rows:,} rows in {path.stat().st_size:,} bytes, so it is no record of a motion; check "
             "the file"
         )
-    sizes = DeclaredSizes(path)
     return ColumnTable.of({name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}, rows)
 
 

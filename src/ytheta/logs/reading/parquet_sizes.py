@@ -55,9 +55,14 @@ class DeclaredSizes:
         if name in self._checked:
             return
         with self._open() as content:
-            for group in self._groups:
-                _check_group(content, group, name)
+            found = [_check_group(content, group, name) for group in self._groups]
+            if not all(found):
+                raise _DamagedError(f"a group of rows lacks the column {name!r}")
         self._checked.add(name)
+
+    def check_footer(self) -> None:
+        """Raise InputError if the footer cannot be read."""
+        _ = self._groups
 
     @cached_property
     def _groups(self) -> list[Structure]:
@@ -91,8 +96,8 @@ def _read_footer(content: mmap.mmap) -> Structure:
     return _Decoder(content, start, end).read_structure()
 
 
-def _check_group(content: mmap.mmap, group: Structure, name: str) -> None:
-    """Check the pages of one column in one group of rows."""
+def _check_group(content: mmap.mmap, group: Structure, name: str) -> bool:
+    """Check the pages of one column in one group of rows; return whether the group has the column."""
     for chunk in group[GROUP_COLUMNS]:
         column = chunk[CHUNK_METADATA]
         if column[COLUMN_PATH] != [name.encode()]:
@@ -106,6 +111,8 @@ def _check_group(content: mmap.mmap, group: Structure, name: str) -> None:
         count = sum(_check_page(name, page, values) for page in _iterate_pages(content, first, first + size))
         if count != values:
             raise _DamagedError(f"the pages of the column {name!r} have {count} values instead of {values}")
+        return True
+    return False
 
 
 def _iterate_pages(content: mmap.mmap, first: int, end: int) -> Iterator[Structure]:

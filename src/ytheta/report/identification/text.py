@@ -102,22 +102,30 @@ def print_joint_errors(
         return safe_texts([*map(_format_percent, values), "" if total is None else _format_percent(total)])
 
     def with_units(values: Iterable[float]) -> list[Text]:
-        return safe_texts([*(f"{format_plain(value)} {unit}" for value, unit in zip(values, units, strict=True)), ""])
+        rows = zip(values, units, errors.counts, strict=True)
+        return safe_texts([*(f"{format_plain(value)} {unit}" if used else NO_VALUE for value, unit, used in rows), ""])
+
+    def used_percents(values: Iterable[float], of: TorqueErrors, total: float) -> list[Text]:
+        return percents([value if used else np.nan for value, used in zip(values, of.counts, strict=True)], total)
 
     columns = [
         Column("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
         Column("torque RMS", with_units(errors.torque_rms), short_heading="torque", drop_priority=2),
         Column(
             "fit %" if correlated else "error %",
-            percents(fit.per_joint_percent, fit.relative_percent),
+            used_percents(fit.per_joint_percent, fit, fit.relative_percent),
             drop_priority=0 if validation is None else 1,
         ),
     ]
     if validation is not None:
-        cells = percents(validation.per_joint_percent, validation.relative_percent)
+        cells = used_percents(validation.per_joint_percent, validation, validation.relative_percent)
         columns.append(Column("validation %", cells, short_heading="valid. %"))
     columns += [
-        Column("raw %", percents(errors.raw_per_joint_percent, errors.raw_relative_percent), drop_priority=5),
+        Column(
+            "raw %",
+            used_percents(errors.raw_per_joint_percent, errors, errors.raw_relative_percent),
+            drop_priority=5,
+        ),
         Column(
             "NRMSE %",
             percents(errors.of_variation_percent, 100.0 * errors.nrmse_mean),
@@ -279,4 +287,6 @@ def _join_terms(terms: Sequence[str], width: int) -> str:
 
 
 def _format_percent(value: float) -> str:
+    if np.isnan(value):
+        return NO_VALUE
     return format_plain(value) if value < 100.0 else f"{value:.0f}" if value < 1e6 else "> 999999"

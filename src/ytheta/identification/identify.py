@@ -386,7 +386,7 @@ def _identify_from_logs(
         *describe_transitions(lowest_speeds, smooth_speeds),
         *find_bounded_friction(model.robot),
         *find_contradictory_friction(choice),
-        *diagnose(problem),
+        *diagnose(problem, fit_logs),
     )
     result = Identification(
         model,

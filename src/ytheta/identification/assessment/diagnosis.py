@@ -10,7 +10,7 @@ A contradiction without such a mistake is not reported here: descriptions may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,13 +26,19 @@ from ytheta.identification.assessment.mistakes.position_mistakes import (
     list_position_signs,
     list_slide_scales,
 )
-from ytheta.identification.assessment.mistakes.time_mistakes import USUAL_FACTORS, list_delays, list_time_scales
+from ytheta.identification.assessment.mistakes.time_mistakes import (
+    USUAL_FACTORS,
+    list_delays,
+    list_recorded_time_scales,
+    list_time_scales,
+)
 from ytheta.identification.assessment.mistakes.torque_mistakes import (
     list_pairs_of_torque_signs,
     list_torque_scales,
     list_torque_signs,
 )
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.logs.log import Log
 from ytheta.shapes import PerJoint
 
 # Errors above which a log looks wrong. Complete models of recorded arms have held-out errors of 1 to 4 % of all torques
@@ -41,11 +47,15 @@ MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.2
 MAX_PLAUSIBLE_UNEXPLAINED = 0.6
 
 
-def diagnose(problem: EstimationProblem) -> tuple[Finding, ...]:
-    """Return a finding about the mistake that explains a contradiction between log and description, if there is one."""
+def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Finding, ...]:
+    """Return a finding about the mistake that explains a contradiction between log and description, if there is one.
+
+    ``logs`` are those of the problem as they were read; their velocities show the unit of time.
+    """
     interpretation = Interpretation.of(problem)
     # Masses can hide wrong lengths, and other mistakes may seem to explain the rest; the size of a robot is certain.
     comparison = choose_mistake(interpretation, list_length_units(interpretation))
+    comparison = comparison or choose_mistake(interpretation, list_recorded_time_scales(interpretation, logs))
     comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation))
     return () if comparison is None else (make_finding(comparison),)
 
@@ -82,6 +92,7 @@ def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
 def make_finding(comparison: Comparison) -> Finding:
     """Return the finding that names a mistake, with the error that mending it would give."""
     mistake, before, after = comparison.mistake, comparison.before, comparison.after
+    evidence = ""
     if comparison.is_fit_accepted:
         pair, subject = (before.total, after.total), "the error on samples that were not fitted"
         if _compute_mean(before) / _compute_mean(after) > before.total / after.total:
@@ -89,16 +100,20 @@ def make_finding(comparison: Comparison) -> Finding:
     elif comparison.is_description_accepted:
         pair = _take_median(before.described, after.described, comparison)
         subject = "the error of the described masses"
+    elif comparison.is_evidence_accepted:
+        evidence = f"{mistake.find_evidence()}, and "
+        pair, subject = (before.total, after.total), "the error on samples that were not fitted"
     else:
         pair = _take_median(before.drives, after.drives, comparison)
         subject = "the error of friction that brakes"
-    reason = f"if that is mended, {subject} falls from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
+    verb = "falls" if pair[1] < pair[0] else "changes"
+    reason = f"if that is mended, {subject} {verb} from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
     fields = {**mistake.fields, "mistake": str(mistake.code)}
     fields |= {"error_percent": 100.0 * pair[0], "mended_error_percent": 100.0 * pair[1]}
     return Finding(
         mistake.code,
         Severity.WARNING,
-        f"{mistake.statement}: {reason}",
+        f"{mistake.statement}: {evidence}{reason}",
         mistake.remedy,
         mistake.names,
         fields=fields,

@@ -1,13 +1,14 @@
 """Comparison of mistakes: which single one, if any, explains what contradicts the description.
 
 Gains are sums over the joints of log(error before / error after), with floors: errors below the floors are equally
-good. A mistake is accepted in one of three ways:
+good. A mistake is accepted in one of four ways:
 
 fit            mending it divides the held-out error by 1.5, of all torques or with equal weights of the joints, and
                does not contradict the description more than before
 description    mending it leaves the fit as good as before, and the described links, which explained less than drives
                alone or little more, explain the torques afterwards
-
+evidence       of time scales only: recorded velocity, or errors that increase towards shorter and longer time steps, speak
+               for the mistake, and mending it leaves fit and description as good as before
 friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
                the torques of the joints concerned much better afterwards
 
@@ -118,8 +119,18 @@ class Comparison:
         )
 
     @property
+    def is_evidence_accepted(self) -> bool:
+        """Whether the log itself speaks for the mistake, and neither fit nor description speaks against it."""
+        return self.fit_gain > -MAX_LOSS and self.description_gain > -MAX_LOSS and bool(self.mistake.find_evidence())
+
+    @property
     def is_accepted(self) -> bool:
-        return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
+        return (
+            self.is_fit_accepted
+            or self.is_description_accepted
+            or self.is_friction_accepted
+            or self.is_evidence_accepted
+        )
 
 
 def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> Comparison | None:

@@ -93,6 +93,8 @@ class Mistake:
     names      joints concerned
     fields     values of the statement, for programs
     is_double  whether two mistakes of the same kind were made at once
+    find_evidence
+               returns what speaks for the mistake beside the errors that are compared, as a clause; empty if nothing
     """
 
     code: FitFindingCode
@@ -103,6 +105,7 @@ class Mistake:
     names: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     is_double: bool = False
+    find_evidence: Callable[[], str] = lambda: ""
 
     @cached_property
     def errors(self) -> Errors:

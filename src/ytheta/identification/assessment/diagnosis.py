@@ -45,6 +45,7 @@ from ytheta.shapes import PerJoint
 # and of 5 to 20 % of a joint's own torque, and descriptions that are off by half leave half of the torque unexplained.
 MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.2
 MAX_PLAUSIBLE_UNEXPLAINED = 0.6
+MAX_SMALLER_RATIO = 0.9  # of errors after and before mending, above which nothing is said about them
 
 
 def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Finding, ...]:
@@ -92,7 +93,6 @@ def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
 def make_finding(comparison: Comparison) -> Finding:
     """Return the finding that names a mistake, with the error that mending it would give."""
     mistake, before, after = comparison.mistake, comparison.before, comparison.after
-    evidence = ""
     if comparison.is_fit_accepted:
         pair, subject = (before.total, after.total), "the error on samples that were not fitted"
         if _compute_mean(before) / _compute_mean(after) > before.total / after.total:
@@ -100,20 +100,20 @@ def make_finding(comparison: Comparison) -> Finding:
     elif comparison.is_description_accepted:
         pair = _take_median(before.described, after.described, comparison)
         subject = "the error of the described masses"
-    elif comparison.is_evidence_accepted:
-        evidence = f"{mistake.find_evidence()}, and "
-        pair, subject = (before.total, after.total), "the error on samples that were not fitted"
-    else:
+    elif comparison.is_friction_accepted:
         pair = _take_median(before.drives, after.drives, comparison)
         subject = "the error of friction that brakes"
-    verb = "falls" if pair[1] < pair[0] else "changes"
-    reason = f"if that is mended, {subject} {verb} from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
+    else:
+        pair, subject = (before.total, after.total), "the error on samples that were not fitted"
+    reason = f"if that is mended, {subject} falls from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
+    if comparison.is_only_evidence_accepted:
+        reason = f"{mistake.find_evidence()}{f', and {reason}' if pair[1] < MAX_SMALLER_RATIO * pair[0] else ''}"
     fields = {**mistake.fields, "mistake": str(mistake.code)}
     fields |= {"error_percent": 100.0 * pair[0], "mended_error_percent": 100.0 * pair[1]}
     return Finding(
         mistake.code,
         Severity.WARNING,
-        f"{mistake.statement}: {evidence}{reason}",
+        f"{mistake.statement}: {reason}",
         mistake.remedy,
         mistake.names,
         fields=fields,

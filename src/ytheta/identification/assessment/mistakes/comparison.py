@@ -7,8 +7,8 @@ fit            mending it divides the held-out error by 1.5, of all torques or w
                does not contradict the description more than before
 description    mending it leaves the fit as good as before, and the described links, which explained less than drives
                alone or little more, explain the torques afterwards
-evidence       of time scales only: recorded velocity, or errors that increase towards shorter and longer time steps, speak
-               for the mistake, and mending it leaves fit and description as good as before
+evidence       of time scales only: recorded velocity, or errors that are lower than with shorter and with longer time
+               steps, speak for the mistake, and mending it leaves fit and description as good as before
 friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
                the torques of the joints concerned much better afterwards
 
@@ -124,13 +124,17 @@ class Comparison:
         return self.fit_gain > -MAX_LOSS and self.description_gain > -MAX_LOSS and bool(self.mistake.find_evidence())
 
     @property
+    def is_only_evidence_accepted(self) -> bool:
+        """Whether no error speaks for the mistake, but evidence does."""
+        return not self._is_error_accepted and self.is_evidence_accepted
+
+    @property
     def is_accepted(self) -> bool:
-        return (
-            self.is_fit_accepted
-            or self.is_description_accepted
-            or self.is_friction_accepted
-            or self.is_evidence_accepted
-        )
+        return self._is_error_accepted or self.is_evidence_accepted
+
+    @property
+    def _is_error_accepted(self) -> bool:
+        return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
 
 
 def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> Comparison | None:

@@ -142,6 +142,8 @@ def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) 
     best: Comparison | None = None
     for mistake in mistakes:
         comparison = Comparison(interpretation, mistake, interpretation.errors)
+        if not mistake.is_possible:
+            continue
         if comparison.is_accepted and (best is None or comparison.gain > best.gain + MIN_DIFFERENCE):
             best = comparison
     return best

@@ -33,7 +33,7 @@ MIN_REACH, MAX_REACH = 0.02, 6.0
 def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield units of lengths in which the robot has a plausible size, if the described size is not plausible."""
     robot = interpretation.robot
-    if not interpretation.has_inertias or robot.unset_symbols or robot.forces:
+    if not interpretation.has_inertias or robot.unset_symbols:
         return
     reach = compute_reach(robot)
     if reach <= MAX_REACH:

@@ -29,7 +29,9 @@ DELAYS = (0.05, 0.1, 0.2, 0.5)  # s; those of filters and buses are shorter
 MIN_VELOCITY_RATIO = 1.25  # or its inverse; smaller ratios are those of filters and gains
 MAX_RATIO_SPREAD = 0.05  # of the ratios of all joints, relative to their median
 MIN_RISE = 1.1  # of the total error on both sides of its minimum, relative to the minimum
-MIN_MINIMUM_FACTOR = 2.0  # or its inverse; the minimum of a model that lacks something may be off by less
+# Factors, or their inverses, near which a minimum is looked for. The minimum of a model that lacks something may be off
+# by less; with larger factors, the error no longer depends on the factor, since inertial torques vanish or dominate.
+MIN_MINIMUM_FACTOR, MAX_MINIMUM_FACTOR = 2.0, 5.0
 MIN_TOTAL_ERROR = 1e-3  # smaller errors are equally good: those of simulated torques without noise
 
 
@@ -94,7 +96,7 @@ def has_minimum_near(interpretation: Interpretation, factor: float) -> bool:
     def stretch(factor: float) -> Errors:
         return interpretation.make_equations(interpretation.samples.stretch(factor)).compute_errors()
 
-    if max(factor, 1.0 / factor) < MIN_MINIMUM_FACTOR:
+    if not MIN_MINIMUM_FACTOR <= max(factor, 1.0 / factor) <= MAX_MINIMUM_FACTOR:
         return False
     here = stretch(factor)
     if _bound_total(interpretation.errors) < MIN_RISE * _bound_total(here):

@@ -6,6 +6,8 @@ absorb most of it, so that the error changes by tens of percent instead of sever
 velocity    recorded velocity divided by the derivative of position is the same factor in all joints
 minimum     the held-out error, as a function of f, has a minimum near the factor: it is higher for shorter and for
             longer time steps. Errors of models without a mistake in time have their minimum near f = 1.
+
+Likewise, the error of slow motion depends little on a delay, but has its minimum at the right one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 
 from ytheta.identification.assessment.mistakes.errors import Equations, Errors
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake, mend_once
+from ytheta.identification.assessment.mistakes.samples import Samples
 from ytheta.identification.assessment.mistakes.torque_mistakes import format_factor
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.finding_codes import LogFindingCode
@@ -39,8 +42,15 @@ def list_time_scales(interpretation: Interpretation, factors: Sequence[float] = 
     """Yield factors of time."""
     for factor in factors:
         equations = mend_once(interpretation, interpretation.samples.stretch(factor))
-        find_evidence = partial(_describe_minimum, interpretation, factor)
-        yield make_time_scale(factor, equations, find_evidence)
+        find_evidence = partial(
+            _describe_minimum,
+            interpretation,
+            equations,
+            interpretation.samples.stretch(factor**2),
+            "shorter and with longer time steps",
+        )
+        is_near = MIN_MINIMUM_FACTOR <= max(factor, 1.0 / factor) <= MAX_MINIMUM_FACTOR
+        yield make_time_scale(factor, equations, find_evidence if is_near else lambda: "")
 
 
 def list_recorded_time_scales(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake]:
@@ -90,52 +100,39 @@ def find_velocity_ratio(logs: Sequence[Log]) -> float | None:
     return ratio if is_common and max(ratio, 1.0 / ratio) >= MIN_VELOCITY_RATIO else None
 
 
-def has_minimum_near(interpretation: Interpretation, factor: float) -> bool:
-    """Whether the held-out error, as a function of the factor of time, has a minimum near this factor, far from 1."""
-
-    def stretch(factor: float) -> Errors:
-        return interpretation.make_equations(interpretation.samples.stretch(factor)).compute_errors()
-
-    if not MIN_MINIMUM_FACTOR <= max(factor, 1.0 / factor) <= MAX_MINIMUM_FACTOR:
-        return False
-    here = stretch(factor)
-    if _bound_total(interpretation.errors) < MIN_RISE * _bound_total(here):
-        return False
-    profile = [interpretation.errors, stretch(factor**0.5), here, stretch(factor**1.5), stretch(factor**2)]
-    totals = [_bound_total(errors) for errors in profile]
-    averages = [_average_joints(errors) for errors in profile]
-    return (
-        0 < int(np.argmin(totals)) < len(totals) - 1
-        and min(totals[0], totals[-1]) >= MIN_RISE * totals[2]
-        and min(averages[0], averages[-1]) > averages[2]
-    )
+def is_minimum(before: Errors, here: Errors, beyond: Errors) -> bool:
+    """Whether errors have a clear minimum between those of a log as recorded and those with a larger change."""
+    totals = [float(np.hypot(errors.total, MIN_TOTAL_ERROR)) for errors in (before, here, beyond)]
+    joints = [float(np.log(np.hypot(errors.held_out, MIN_TOTAL_ERROR)).mean()) for errors in (before, here, beyond)]
+    return min(totals[0], totals[2]) >= MIN_RISE * totals[1] and min(joints[0], joints[2]) > joints[1]
 
 
 def list_delays(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield delays of torques relative to positions, and vice versa."""
     for delay in (each for size in DELAYS for each in (size, -size)):
         late, early = ("torques", "positions") if delay > 0.0 else ("positions", "torques")
+        samples = interpretation.samples
+        equations = mend_once(interpretation, samples.shift_torques(delay))
+        beyond = samples.shift_torques(2.0 * delay)
         yield Mistake(
             FitFindingCode.DELAY,
             f"{late} were recorded about {abs(delay):.2g} s later than {early}",
             f"move the columns of {late} up by {abs(delay):.2g} s in the log",
-            mend_once(interpretation, interpretation.samples.shift_torques(delay)),
+            equations,
             fields={"delay": delay},
+            find_evidence=partial(
+                _describe_minimum, interpretation, equations, beyond, "shorter and with longer delays"
+            ),
         )
 
 
-def _describe_minimum(interpretation: Interpretation, factor: float) -> str:
-    text = "the error is lower than with shorter and with longer time steps"
-    return text if has_minimum_near(interpretation, factor) else ""
-
-
-def _bound_total(errors: Errors) -> float:
-    return float(np.hypot(errors.total, MIN_TOTAL_ERROR))
-
-
-def _average_joints(errors: Errors) -> float:
-    """Return the mean logarithm of the joints' held-out errors."""
-    return float(np.log(np.hypot(errors.held_out, MIN_TOTAL_ERROR)).mean())
+def _describe_minimum(interpretation: Interpretation, here: Callable[[], Equations], beyond: Samples, rest: str) -> str:
+    """Return the statement that errors have a minimum at a change of the log; empty if they do not."""
+    before, after = interpretation.errors, here().compute_errors()
+    if before.total <= after.total:
+        return ""
+    is_lowest = is_minimum(before, after, interpretation.make_equations(beyond).compute_errors())
+    return f"the error is lower than with {rest}" if is_lowest else ""
 
 
 def _round_factor(factor: float) -> float:

@@ -39,6 +39,7 @@ MAX_LOSS = 0.2  # of the other gain
 # half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
 # recorded robot with placeholders for its masses, the ratio is above 1 with any scale.
 MAX_UNEXPLAINED, MAX_UNEXPLAINED_OF_NAMED = 0.7, 0.5
+MAX_UNEXPLAINED_AFTER_NONE = 0.85  # if the described links explained nothing before: drives alone were better
 MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
 
 
@@ -62,7 +63,11 @@ class Comparison:
     @property
     def description_gain(self) -> float:
         """Gain of the errors of the described links."""
-        return float(np.sum(np.log(_bound_description(self.before) / _bound_description(self.after))))
+        floor = DESCRIPTION_FLOOR * np.clip(np.maximum(self.before.drives, self.after.drives), FIT_FLOOR, 1.0)
+        before, after = (
+            np.hypot(np.minimum(errors.described, MAX_DESCRIPTION_ERROR), floor) for errors in (self.before, self.after)
+        )
+        return float(np.sum(np.log(before / after)))
 
     @property
     def gain(self) -> float:
@@ -99,12 +104,20 @@ class Comparison:
     @property
     def is_description_accepted(self) -> bool:
         """Whether the described links speak for the mistake."""
+        limit = MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED
         return (
             self.interpretation.has_inertias
             and self.description_gain >= MIN_GAIN
             and self.fit_gain > -MAX_LOSS
-            and self.unexplained <= (MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED)
+            and (self.unexplained <= limit or self._explains_instead_of_contradicting)
         )
+
+    @property
+    def _explains_instead_of_contradicting(self) -> bool:
+        """Whether the described links of all joints were worse than none before, and are better than none after."""
+        joints = np.arange(len(self.before.described))
+        before, after = (errors.compute_unexplained(joints) for errors in (self.before, self.after))
+        return before >= 1.0 and after <= MAX_UNEXPLAINED_AFTER_NONE
 
     @property
     def is_friction_accepted(self) -> bool:
@@ -151,7 +164,3 @@ def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) 
 
 def _bound_fit(errors: Errors) -> PerJoint:
     return np.hypot(np.minimum(errors.held_out, MAX_FIT_ERROR), FIT_FLOOR)
-
-
-def _bound_description(errors: Errors) -> PerJoint:
-    return np.hypot(np.minimum(errors.described, MAX_DESCRIPTION_ERROR), DESCRIPTION_FLOOR)

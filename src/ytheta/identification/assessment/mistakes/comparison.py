@@ -10,7 +10,7 @@ description    mending it leaves the fit as good as before, and the described li
 evidence       of time only: recorded velocity, or errors that are lower than with smaller and with larger changes,
                speak for the mistake, and mending it leaves fit and description as good as before
 friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
-               the torques of the joints concerned much better afterwards
+               the torques of the joints concerned, and much better than before
 
 Among accepted mistakes, the one with the largest gain is named.
 """
@@ -34,6 +34,9 @@ MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally ba
 MIN_IMPROVEMENT = 1.5  # error before divided by error after
 MIN_GAIN = 0.7  # a factor of two in the error of one joint
 MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
+# Errors of drives and of the fit in the joints concerned, above which friction says nothing: drives explain 3/4 of the
+# variance of the torque. The direction of the last joint of a light arm is lost in noise.
+MAX_FRICTION_ERROR, MAX_EXPLAINED_FIT_ERROR = 0.5, 0.3
 MAX_LOSS = 0.2  # of the other gain
 # Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
 # half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
@@ -127,6 +130,8 @@ class Comparison:
         return (
             self.mistake.code is FitFindingCode.TORQUE_SIGN
             and improvement >= MIN_FRICTION_IMPROVEMENT
+            and self.after.drives[self.places].max() <= MAX_FRICTION_ERROR
+            and self.after.held_out[self.places].max() <= MAX_EXPLAINED_FIT_ERROR
             and self.fit_gain > -MAX_LOSS
             and self.description_gain > -MAX_LOSS
         )

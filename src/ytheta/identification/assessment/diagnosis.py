@@ -57,7 +57,7 @@ def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Find
     # Masses can hide wrong lengths, and other mistakes may seem to explain the rest; the size of a robot is certain.
     comparison = choose_mistake(interpretation, list_length_units(interpretation))
     comparison = comparison or choose_mistake(interpretation, list_recorded_time_scales(interpretation, logs))
-    comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation))
+    comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation, logs))
     return () if comparison is None else (make_finding(comparison),)
 
 
@@ -73,17 +73,17 @@ def looks_wrong(interpretation: Interpretation) -> bool:
     )
 
 
-def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
+def _list_mistakes(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake]:
     """Yield mistakes; frequent ones come first, since they win if others explain a log equally well."""
     yield from list_torque_signs(interpretation)
     yield from list_torque_scales(interpretation)
     yield from list_torque_orders(interpretation)
-    yield from list_time_scales(interpretation, USUAL_FACTORS)
+    yield from list_time_scales(interpretation, logs, USUAL_FACTORS)
     if looks_wrong(interpretation):
         yield from list_pairs_of_torque_signs(interpretation)
         yield from list_gravities(interpretation)
         yield from list_joint_orders(interpretation)
-        yield from list_time_scales(interpretation)
+        yield from list_time_scales(interpretation, logs)
         yield from list_position_signs(interpretation)
         yield from list_slide_scales(interpretation)
         yield from list_position_offsets(interpretation)

@@ -35,11 +35,15 @@ MIN_RISE = 1.1  # of the total error on both sides of its minimum, relative to t
 # Factors, or their inverses, near which a minimum is looked for. The minimum of a model that lacks something may be off
 # by less; with larger factors, the error no longer depends on the factor, since inertial torques vanish or dominate.
 MIN_MINIMUM_FACTOR, MAX_MINIMUM_FACTOR = 2.0, 5.0
+MIN_MINIMUM_DELAY = 0.1  # s; likewise. Elastic joints and filters shift the minimum by up to half of it.
 MIN_TOTAL_ERROR = 1e-3  # smaller errors are equally good: those of simulated torques without noise
 
 
-def list_time_scales(interpretation: Interpretation, factors: Sequence[float] = FACTORS) -> Iterator[Mistake]:
-    """Yield factors of time."""
+def list_time_scales(
+    interpretation: Interpretation, logs: Sequence[Log], factors: Sequence[float] = FACTORS
+) -> Iterator[Mistake]:
+    """Yield factors of time. Minima of errors do not count if recorded velocities tell the factor."""
+    has_velocity = any(log.qd is not None for log in logs)
     for factor in factors:
         equations = mend_once(interpretation, interpretation.samples.stretch(factor))
         find_evidence = partial(
@@ -50,7 +54,7 @@ def list_time_scales(interpretation: Interpretation, factors: Sequence[float] = 
             "shorter and with longer time steps",
         )
         is_near = MIN_MINIMUM_FACTOR <= max(factor, 1.0 / factor) <= MAX_MINIMUM_FACTOR
-        yield make_time_scale(factor, equations, find_evidence if is_near else lambda: "")
+        yield make_time_scale(factor, equations, find_evidence if is_near and not has_velocity else lambda: "")
 
 
 def list_recorded_time_scales(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake]:
@@ -122,7 +126,9 @@ def list_delays(interpretation: Interpretation) -> Iterator[Mistake]:
             fields={"delay": delay},
             find_evidence=partial(
                 _describe_minimum, interpretation, equations, beyond, "shorter and with longer delays"
-            ),
+            )
+            if abs(delay) >= MIN_MINIMUM_DELAY
+            else lambda: "",
         )
 
 

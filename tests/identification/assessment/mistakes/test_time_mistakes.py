@@ -37,13 +37,16 @@ def _find_contradictions(log: yt.Log) -> list[yt.Finding]:
 def test_the_same_velocity_ratio_in_all_joints_is_that_of_time() -> None:
     assert find_velocity_ratio([_read(time=2.0)]) == pytest.approx(2.0, rel=1e-3)
     assert find_velocity_ratio([_read(time=2.0), _read(time=2.0)]) == pytest.approx(2.0, rel=1e-3)
+    some_gains = np.array([1.0, 1.0, 1.0, 1.0, 1.1, 1.2])
+    assert find_velocity_ratio([_read(some_gains, time=2.0)]) == pytest.approx(2.0, rel=1e-3)
 
 
 def test_other_velocity_ratios_are_not_those_of_time() -> None:
     """The twins: right velocities, gains of single joints, logs that differ, and no velocities."""
     assert find_velocity_ratio([_read()]) is None
     assert find_velocity_ratio([_read(np.array([2.0, 2.0, 2.0, 2.0, 2.0, 1.0]))]) is None
-    assert find_velocity_ratio([_read(np.array([2.0, 2.0, 2.0, 2.0, 2.0, 1.5]))]) is None
+    assert find_velocity_ratio([_read(np.array([2.0, 2.0, 2.0, 2.0, 2.0, 1.4]))]) is None
+    assert find_velocity_ratio([_read(np.array([2.0, 2.0, 2.2, 2.2, 2.4, 2.4]))]) is None
     assert find_velocity_ratio([_read(1.1)]) is None
     assert find_velocity_ratio([_read(time=2.0), _read()]) is None
     assert find_velocity_ratio([replace(_read(time=2.0), qd=None)]) is None

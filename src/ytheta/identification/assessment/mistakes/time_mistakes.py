@@ -13,6 +13,7 @@ Likewise, the error of slow motion depends little on a delay, but has its minimu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -30,7 +31,8 @@ USUAL_FACTORS = (2.0, 0.5)
 FACTORS = tuple(each for size in (4.0, 5.0, 8.0, 10.0, 100.0, 1000.0, 2.5, 1.5) for each in (1.0 / size, size))
 DELAYS = (0.05, 0.1, 0.2, 0.5)  # s; those of filters and buses are shorter
 MIN_VELOCITY_RATIO = 1.25  # or its inverse; smaller ratios are those of filters and gains
-MAX_RATIO_SPREAD = 0.05  # of the ratios of all joints, relative to their median
+MAX_RATIO_SPREAD = 0.05  # of the ratios of half of the joints, relative to their median
+MAX_GAIN_ERROR = 0.25  # of the ratios of the others: velocities of single joints may have wrong gains
 MIN_RISE = 1.1  # of the total error on both sides of its minimum, relative to the minimum
 # Factors, or their inverses, near which a minimum is looked for. The minimum of a model that lacks something may be off
 # by less; with larger factors, the error no longer depends on the factor, since inertial torques vanish or dominate.
@@ -54,7 +56,8 @@ def list_time_scales(
             "shorter and with longer time steps",
         )
         is_near = MIN_MINIMUM_FACTOR <= max(factor, 1.0 / factor) <= MAX_MINIMUM_FACTOR
-        yield make_time_scale(factor, equations, find_evidence if is_near and not has_velocity else lambda: "")
+        mistake = make_time_scale(factor, equations, find_evidence if is_near and not has_velocity else lambda: "")
+        yield replace(mistake, is_double=has_velocity)  # then velocity would be wrong as well
 
 
 def list_recorded_time_scales(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake]:
@@ -87,7 +90,7 @@ def make_time_scale(
 
 
 def find_velocity_ratio(logs: Sequence[Log]) -> float | None:
-    """Return recorded velocity divided by the derivative of position if all joints of all logs have the same ratio.
+    """Return recorded velocity divided by the derivative of position if the joints of all logs have the same ratio.
 
     Returns None if the ratios differ, such as those of single gains, or if they are near 1.
     """
@@ -100,7 +103,8 @@ def find_velocity_ratio(logs: Sequence[Log]) -> float | None:
     if not ratios:
         return None
     ratio = float(np.median(ratios))
-    is_common = ratio > 0.0 and max(abs(each / ratio - 1.0) for each in ratios) < MAX_RATIO_SPREAD
+    spread = [abs(each / ratio - 1.0) for each in ratios] if ratio > 0.0 else [np.inf]
+    is_common = float(np.median(spread)) < MAX_RATIO_SPREAD and max(spread) < MAX_GAIN_ERROR
     return ratio if is_common and max(ratio, 1.0 / ratio) >= MIN_VELOCITY_RATIO else None
 
 

@@ -7,7 +7,7 @@ fit            mending it divides the held-out error by 1.5, of all torques or w
                does not contradict the description more than before
 description    mending it leaves the fit as good as before, and the described links, which explained less than drives
                alone or little more, explain the torques afterwards
-evidence       of time and lengths only: recorded velocity, errors that are lower than with smaller and larger changes, or
+evidence       of time and lengths only: recorded velocity, errors lower than with smaller and larger changes, or
                a robot of impossible size speak for the mistake, and mending it leaves fit and description as good
 friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
                the torques of the joints concerned, and much better than before

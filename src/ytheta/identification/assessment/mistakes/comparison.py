@@ -130,8 +130,8 @@ class Comparison:
         return (
             self.mistake.code is FitFindingCode.TORQUE_SIGN
             and improvement >= MIN_FRICTION_IMPROVEMENT
-            and self.after.drives[self.places].max() <= MAX_FRICTION_ERROR
-            and self.after.held_out[self.places].max() <= MAX_EXPLAINED_FIT_ERROR
+            and float(self.after.drives[self.places].max()) <= MAX_FRICTION_ERROR
+            and float(self.after.held_out[self.places].max()) <= MAX_EXPLAINED_FIT_ERROR
             and self.fit_gain > -MAX_LOSS
             and self.description_gain > -MAX_LOSS
         )

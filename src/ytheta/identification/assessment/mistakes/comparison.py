@@ -35,9 +35,9 @@ MIN_IMPROVEMENT = 1.5  # error before divided by error after
 MIN_GAIN = 0.7  # a factor of two in the error of one joint
 MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
 # Errors of drives and of the fit in the joints concerned, above which friction says nothing: drives explain half of the
-# variance of the torque. Torques of the last joint of a light arm are lost in noise: the last constant
-# is the least variation of a joint's torque, relative to the largest of all joints.
-MAX_FRICTION_ERROR, MAX_EXPLAINED_FIT_ERROR = 0.7, 0.3
+# variance of the torque, or 7/8 if the torque varies little, relative to the largest of all joints: torques of
+# the last joint of a light arm may be lost in noise.
+MAX_FRICTION_ERROR, MAX_FRICTION_ERROR_OF_SMALL, MAX_EXPLAINED_FIT_ERROR = 0.7, 0.35, 0.3
 MIN_TORQUE_SHARE = 0.02
 MAX_LOSS = 0.2  # of the other gain
 # Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
@@ -128,13 +128,14 @@ class Comparison:
     def is_friction_accepted(self) -> bool:
         """Whether friction that brakes speaks for other torque signs."""
         variation = self.interpretation.samples.tau.std(axis=0)
+        is_small = variation < MIN_TORQUE_SHARE * variation.max()
+        limits = np.where(is_small, MAX_FRICTION_ERROR_OF_SMALL, MAX_FRICTION_ERROR)
         ratios = np.maximum(self.before.drives, FIT_FLOOR) / np.maximum(self.after.drives, FIT_FLOOR)
         improvement = float(np.exp(np.log(ratios[self.places]).mean()))
         return (
             self.mistake.code is FitFindingCode.TORQUE_SIGN
             and improvement >= MIN_FRICTION_IMPROVEMENT
-            and float(variation[self.places].min()) >= MIN_TORQUE_SHARE * float(variation.max())
-            and float(self.after.drives[self.places].max()) <= MAX_FRICTION_ERROR
+            and bool((self.after.drives <= limits)[self.places].all())
             and float(self.after.held_out[self.places].max()) <= MAX_EXPLAINED_FIT_ERROR
             and self.fit_gain > -MAX_LOSS
             and self.description_gain > -MAX_LOSS

@@ -263,7 +263,8 @@ def judge(recording: Recording, mistake: str) -> Outcome | None:
         right = right and all(set(finding.names) == set(planted.names) for finding in findings if planted.names)
     except YthetaError as error:
         said = f"refused: {error}"
-        right = ("degrees" in said and planted.code == "units") or ('"ms"' in said and planted.code == "time scale")
+        hints = {"units": "degrees", "time scale": '"ms"', "torque scale": "torques are in Nmm"}
+        right = hints.get(planted.code, "refused") in said.removeprefix("refused")
     return Outcome(recording.name, mistake, planted.code, said, right, time.perf_counter() - start)
 
 

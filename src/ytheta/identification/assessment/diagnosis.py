@@ -10,7 +10,7 @@ A contradiction without such a mistake is not reported here: descriptions may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,27 +26,38 @@ from ytheta.identification.assessment.mistakes.position_mistakes import (
     list_position_signs,
     list_slide_scales,
 )
-from ytheta.identification.assessment.mistakes.time_mistakes import USUAL_FACTORS, list_delays, list_time_scales
+from ytheta.identification.assessment.mistakes.time_mistakes import (
+    USUAL_FACTORS,
+    list_delays,
+    list_recorded_time_scales,
+    list_time_scales,
+)
 from ytheta.identification.assessment.mistakes.torque_mistakes import (
     list_pairs_of_torque_signs,
     list_torque_scales,
     list_torque_signs,
 )
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.logs.log import Log
 from ytheta.shapes import PerJoint
 
 # Errors above which a log looks wrong. Complete models of recorded arms have held-out errors of 1 to 4 % of all torques
 # and of 5 to 20 % of a joint's own torque, and descriptions that are off by half leave half of the torque unexplained.
 MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.2
 MAX_PLAUSIBLE_UNEXPLAINED = 0.6
+MAX_SMALLER_RATIO = 0.9  # of errors after and before mending, above which nothing is said about them
 
 
-def diagnose(problem: EstimationProblem) -> tuple[Finding, ...]:
-    """Return a finding about the mistake that explains a contradiction between log and description, if there is one."""
+def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Finding, ...]:
+    """Return a finding about the mistake that explains a contradiction between log and description, if there is one.
+
+    ``logs`` are those of the problem as they were read; their velocities show the unit of time.
+    """
     interpretation = Interpretation.of(problem)
     # Masses can hide wrong lengths, and other mistakes may seem to explain the rest; the size of a robot is certain.
     comparison = choose_mistake(interpretation, list_length_units(interpretation))
-    comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation))
+    comparison = comparison or choose_mistake(interpretation, list_recorded_time_scales(interpretation, logs))
+    comparison = comparison or choose_mistake(interpretation, _list_mistakes(interpretation, logs))
     return () if comparison is None else (make_finding(comparison),)
 
 
@@ -62,17 +73,17 @@ def looks_wrong(interpretation: Interpretation) -> bool:
     )
 
 
-def _list_mistakes(interpretation: Interpretation) -> Iterator[Mistake]:
+def _list_mistakes(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake]:
     """Yield mistakes; frequent ones come first, since they win if others explain a log equally well."""
     yield from list_torque_signs(interpretation)
     yield from list_torque_scales(interpretation)
     yield from list_torque_orders(interpretation)
-    yield from list_time_scales(interpretation, USUAL_FACTORS)
+    yield from list_time_scales(interpretation, logs, USUAL_FACTORS)
     if looks_wrong(interpretation):
         yield from list_pairs_of_torque_signs(interpretation)
         yield from list_gravities(interpretation)
         yield from list_joint_orders(interpretation)
-        yield from list_time_scales(interpretation)
+        yield from list_time_scales(interpretation, logs)
         yield from list_position_signs(interpretation)
         yield from list_slide_scales(interpretation)
         yield from list_position_offsets(interpretation)
@@ -89,10 +100,14 @@ def make_finding(comparison: Comparison) -> Finding:
     elif comparison.is_description_accepted:
         pair = _take_median(before.described, after.described, comparison)
         subject = "the error of the described masses"
-    else:
+    elif comparison.is_friction_accepted:
         pair = _take_median(before.drives, after.drives, comparison)
         subject = "the error of friction that brakes"
+    else:
+        pair, subject = (before.total, after.total), "the error on samples that were not fitted"
     reason = f"if that is mended, {subject} falls from {_format_percent(pair[0])} to {_format_percent(pair[1])}"
+    if comparison.is_only_evidence_accepted:
+        reason = f"{mistake.find_evidence()}{f', and {reason}' if pair[1] < MAX_SMALLER_RATIO * pair[0] else ''}"
     fields = {**mistake.fields, "mistake": str(mistake.code)}
     fields |= {"error_percent": 100.0 * pair[0], "mended_error_percent": 100.0 * pair[1]}
     return Finding(

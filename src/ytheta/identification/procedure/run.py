@@ -84,7 +84,7 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
             *repetitions,
             *_find_model_findings(request, model, problem, estimator, estimate, base),
             *_find_rests(request, fit, validation),
-            *diagnose(problem),
+            *diagnose(problem, request.fit_logs),
         ),
         compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
         if request.form != "differential" or plan.is_fit_judged_apart

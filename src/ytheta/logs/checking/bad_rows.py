@@ -117,6 +117,8 @@ def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: Start
     fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "splits": splits}
     if len(rows) > MAX_DROPPED_SHARE * count:
         remedy = "too many to drop; record the log again"
+        if code is LogFindingCode.GARBAGE:
+            remedy += ", or write the [scale] of the quantity in a mapping, such as tau = 0.001 if torques are in Nmm"
         return [Finding(code, Severity.ERROR, statement, remedy, fields=fields)]
     remedy = "the row was dropped" if len(rows) == 1 else "the rows were dropped"
     if splits:

@@ -55,7 +55,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
             f"({', '.join(f'{joint} {ratio:.3f}' for joint, ratio in scaled.items())})",
             remedy=VELOCITY_REMEDY,
             names=tuple(scaled),
-            fields={"ratios": scaled},
+            fields={"ratios": scaled, "compared": list(fits)},
         )
         findings.append(finding)
     unrelated = {joint: fit.correlation for joint, fit in fits.items() if joint not in follows}

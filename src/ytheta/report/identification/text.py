@@ -30,7 +30,7 @@ from ytheta.report.identification.statistics import (
     list_file_names,
     list_weaknesses,
 )
-from ytheta.report.numbers import format_plain, format_relative_std, significant_digits
+from ytheta.report.numbers import NO_VALUE, format_plain, format_relative_std, significant_digits
 from ytheta.report.terminal import (
     Column,
     fit_table,
@@ -106,7 +106,7 @@ def print_joint_errors(
         return safe_texts([*(f"{format_plain(value)} {unit}" if used else NO_VALUE for value, unit, used in rows), ""])
 
     def used_percents(values: Iterable[float], of: TorqueErrors, total: float) -> list[Text]:
-        return percents([value if used else np.nan for value, used in zip(values, of.counts, strict=True)], total)
+        return percents([value if used else math.nan for value, used in zip(values, of.counts, strict=True)], total)
 
     columns = [
         Column("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
@@ -287,6 +287,6 @@ def _join_terms(terms: Sequence[str], width: int) -> str:
 
 
 def _format_percent(value: float) -> str:
-    if np.isnan(value):
+    if math.isnan(value):
         return NO_VALUE
     return format_plain(value) if value < 100.0 else f"{value:.0f}" if value < 1e6 else "> 999999"

@@ -1,15 +1,16 @@
 """Comparison of mistakes: which single one, if any, explains what contradicts the description.
 
 Gains are sums over the joints of log(error before / error after), with floors: errors below the floors are equally
-good. A mistake is accepted in one of three ways:
+good. A mistake is accepted in one of four ways:
 
 fit            mending it divides the held-out error by 1.5, of all torques or with equal weights of the joints, and
                does not contradict the description more than before
 description    mending it leaves the fit as good as before, and the described links, which explained less than drives
                alone or little more, explain the torques afterwards
-
+evidence       of time and lengths only: recorded velocity, errors lower than with smaller and larger changes, or
+               a robot of impossible size speak for the mistake, and mending it leaves fit and description as good
 friction       of torque signs only: mending leaves the fit as good as before, and friction, which must brake, explains
-               the torques of the joints concerned much better afterwards
+               the torques of the joints concerned, and much better than before
 
 Among accepted mistakes, the one with the largest gain is named.
 """
@@ -33,11 +34,17 @@ MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally ba
 MIN_IMPROVEMENT = 1.5  # error before divided by error after
 MIN_GAIN = 0.7  # a factor of two in the error of one joint
 MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
+# Errors of drives and of the fit in the joints concerned, above which friction says nothing: drives explain half of the
+# variance of the torque, or 7/8 if the torque varies little, relative to the largest of all joints: torques of
+# the last joint of a light arm may be lost in noise.
+MAX_FRICTION_ERROR, MAX_FRICTION_ERROR_OF_SMALL, MAX_EXPLAINED_FIT_ERROR = 0.7, 0.35, 0.3
+MIN_TORQUE_SHARE = 0.02
 MAX_LOSS = 0.2  # of the other gain
 # Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
 # half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
 # recorded robot with placeholders for its masses, the ratio is above 1 with any scale.
 MAX_UNEXPLAINED, MAX_UNEXPLAINED_OF_NAMED = 0.7, 0.5
+MAX_UNEXPLAINED_AFTER_NONE = 0.85  # if the described links explained nothing before: drives alone were better
 MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
 
 
@@ -61,7 +68,11 @@ class Comparison:
     @property
     def description_gain(self) -> float:
         """Gain of the errors of the described links."""
-        return float(np.sum(np.log(_bound_description(self.before) / _bound_description(self.after))))
+        floor = DESCRIPTION_FLOOR * np.clip(np.maximum(self.before.drives, self.after.drives), FIT_FLOOR, 1.0)
+        before, after = (
+            np.hypot(np.minimum(errors.described, MAX_DESCRIPTION_ERROR), floor) for errors in (self.before, self.after)
+        )
+        return float(np.sum(np.log(before / after)))
 
     @property
     def gain(self) -> float:
@@ -98,27 +109,54 @@ class Comparison:
     @property
     def is_description_accepted(self) -> bool:
         """Whether the described links speak for the mistake."""
+        limit = MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED
         return (
             self.interpretation.has_inertias
             and self.description_gain >= MIN_GAIN
             and self.fit_gain > -MAX_LOSS
-            and self.unexplained <= (MAX_UNEXPLAINED if self._concerns_all else MAX_UNEXPLAINED_OF_NAMED)
+            and (self.unexplained <= limit or self._explains_instead_of_contradicting)
         )
+
+    @property
+    def _explains_instead_of_contradicting(self) -> bool:
+        """Whether the described links of all joints were worse than none before, and are better than none after."""
+        joints = np.arange(len(self.before.described))
+        before, after = (errors.compute_unexplained(joints) for errors in (self.before, self.after))
+        return before >= 1.0 and after <= MAX_UNEXPLAINED_AFTER_NONE
 
     @property
     def is_friction_accepted(self) -> bool:
         """Whether friction that brakes speaks for other torque signs."""
+        variation = self.interpretation.samples.tau.std(axis=0)
+        is_small = variation < MIN_TORQUE_SHARE * variation.max()
+        limits = np.where(is_small, MAX_FRICTION_ERROR_OF_SMALL, MAX_FRICTION_ERROR)
         ratios = np.maximum(self.before.drives, FIT_FLOOR) / np.maximum(self.after.drives, FIT_FLOOR)
         improvement = float(np.exp(np.log(ratios[self.places]).mean()))
         return (
             self.mistake.code is FitFindingCode.TORQUE_SIGN
             and improvement >= MIN_FRICTION_IMPROVEMENT
+            and bool((self.after.drives <= limits)[self.places].all())
+            and float(self.after.held_out[self.places].max()) <= MAX_EXPLAINED_FIT_ERROR
             and self.fit_gain > -MAX_LOSS
             and self.description_gain > -MAX_LOSS
         )
 
     @property
+    def is_evidence_accepted(self) -> bool:
+        """Whether the log itself speaks for the mistake, and neither fit nor description speaks against it."""
+        return self.fit_gain > -MAX_LOSS and self.description_gain > -MAX_LOSS and bool(self.mistake.find_evidence())
+
+    @property
+    def is_only_evidence_accepted(self) -> bool:
+        """Whether no error speaks for the mistake, but evidence does."""
+        return not self._is_error_accepted and self.is_evidence_accepted
+
+    @property
     def is_accepted(self) -> bool:
+        return self._is_error_accepted or self.is_evidence_accepted
+
+    @property
+    def _is_error_accepted(self) -> bool:
         return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
 
 
@@ -127,6 +165,8 @@ def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) 
     best: Comparison | None = None
     for mistake in mistakes:
         comparison = Comparison(interpretation, mistake, interpretation.errors)
+        if not mistake.is_possible:
+            continue
         if comparison.is_accepted and (best is None or comparison.gain > best.gain + MIN_DIFFERENCE):
             best = comparison
     return best
@@ -134,7 +174,3 @@ def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) 
 
 def _bound_fit(errors: Errors) -> PerJoint:
     return np.hypot(np.minimum(errors.held_out, MAX_FIT_ERROR), FIT_FLOOR)
-
-
-def _bound_description(errors: Errors) -> PerJoint:
-    return np.hypot(np.minimum(errors.described, MAX_DESCRIPTION_ERROR), DESCRIPTION_FLOOR)

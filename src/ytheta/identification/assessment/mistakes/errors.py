@@ -155,7 +155,7 @@ def make_equations(
 
 def _find_directions(samples: Samples) -> SamplesByJoint:
     direction, qd = samples.motion.direction, samples.motion.qd
-    if direction is not None and direction.shape == qd.shape:
+    if direction is not None and samples.has_joint_directions:
         return direction
     speed = SMOOTH_SPEED_RATIO * abs(qd).max(axis=0, initial=0.0) + np.finfo(float).tiny
     return np.asarray(qd / np.hypot(qd, speed))

@@ -28,12 +28,13 @@ from ytheta.shapes import SamplesByJoint
 UNITS = {1e-3: "millimetres", 1e-2: "centimetres", 0.0254: "inches"}
 # Sum of the distances between consecutive joints, in m. Arms reach from a few centimetres to a few metres.
 MIN_REACH, MAX_REACH = 0.02, 6.0
+MIN_IMPOSSIBLE_REACH = 50.0  # of any robot; then no masses are needed to know that the unit is wrong
 
 
 def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield units of lengths in which the robot has a plausible size, if the described size is not plausible."""
     robot = interpretation.robot
-    if not interpretation.has_inertias or robot.unset_symbols or robot.forces:
+    if not interpretation.is_known or robot.unset_symbols:
         return
     reach = compute_reach(robot)
     if reach <= MAX_REACH:
@@ -51,6 +52,7 @@ def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
                     + (" (moments of inertia by its square)" if scale_moments else ""),
                     _describe_torque(interpretation, scaled),
                     fields={"factor": factor, "reach": reach, "parts": parts},
+                    find_evidence=lambda: "no robot is that long" if reach > MIN_IMPOSSIBLE_REACH else "",
                 )
 
 

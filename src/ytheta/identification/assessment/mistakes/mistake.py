@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.errors import ClosureError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.mistakes.errors import Equations, Errors, make_equations
@@ -93,6 +94,8 @@ class Mistake:
     names      joints concerned
     fields     values of the statement, for programs
     is_double  whether two mistakes of the same kind were made at once
+    find_evidence
+               returns what speaks for the mistake beside the errors that are compared, as a clause; empty if nothing
     """
 
     code: FitFindingCode
@@ -103,6 +106,15 @@ class Mistake:
     names: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     is_double: bool = False
+    find_evidence: Callable[[], str] = lambda: ""
+
+    @cached_property
+    def is_possible(self) -> bool:
+        """Whether the robot can take all poses of the mended log; with loops, some other poses are out of reach."""
+        try:
+            return bool(np.isfinite(self.errors.total))
+        except ClosureError:
+            return False
 
     @cached_property
     def errors(self) -> Errors:

@@ -8,7 +8,9 @@ import numpy as np
 
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.robot.robot import Robot
 from ytheta.shapes import Int, PerJoint, SamplesByJoint
 
 MAX_SAMPLES = 2000  # more would need more time, and mistakes that matter are visible in fewer
@@ -30,6 +32,9 @@ class Samples:
     order    place of every sample in the order of time
     pieces   all samples of the pieces from which every ``step``-th was selected
     rates    samples per second of every piece
+    has_joint_directions
+             whether the directions of the motion are those of the joints, one by one; those of motors that turn with
+             several joints and of robots with loops are not
     """
 
     motion: MotionSamples
@@ -39,6 +44,7 @@ class Samples:
     pieces: tuple[MotionSamples, ...]
     rates: tuple[float, ...]
     step: int
+    has_joint_directions: bool = True
 
     @property
     def tau(self) -> SamplesByJoint:
@@ -90,9 +96,8 @@ class Samples:
         signs: PerJoint | float,
     ) -> Samples:
         direction = self.motion.direction
-        if direction is not None:  # drives that are not joints keep no direction of their own
-            same = direction.shape[1] == q.shape[1]
-            direction = direction[:, order] * signs if same else None
+        if direction is not None:  # without directions, those of the changed velocities are used
+            direction = direction[:, order] * signs if self.has_joint_directions else None
         return replace(self, motion=replace(self.motion, q=q, qd=qd, qdd=qdd, direction=direction))
 
 
@@ -116,6 +121,7 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
         pieces,
         tuple(problem.sources[task.source].rate for task in tasks),
         step,
+        has_joint_directions(problem.base.robot),
     )
 
 
@@ -123,6 +129,14 @@ def _shorten(task: Task) -> Task:
     """Return the first part of a long piece."""
     samples = task.samples
     return replace(task, samples=replace(samples, last=min(samples.last, samples.first + MAX_PIECE_LENGTH)))
+
+
+def has_joint_directions(robot: Robot) -> bool:
+    """Whether every drive of a robot turns with one actuated joint, in their order."""
+    if robot.loops:
+        return False
+    rates = compute_velocity_ratios(robot)
+    return rates.shape == (len(robot.actuated),) * 2 and bool(np.array_equal(rates, np.diag(np.diagonal(rates))))
 
 
 def _stride(piece: MotionSamples, step: int) -> MotionSamples:

@@ -458,3 +458,12 @@ def test_unknown_geometry(folder: Path) -> None:
     assert "was identified with unknown geometry, so its links have no inertias; for torques, use predict" in message
     assert "'l1' cannot be set" in refused("base", "unknown.toml", "--length", "l1=0.5", cwd=folder)
     assert "leave 'parameters' out" in refused(*arguments, "--parameters", "link*", cwd=folder)
+
+
+def test_a_validation_log_at_rest_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Nothing can be judged there; the error would be zero."""
+    rows = "".join(f"{0.01 * k:.2f},0.5,-0.2,50,{k % 7}\n" for k in range(400))
+    rest = tmp_path / "rest.csv"
+    rest.write_text(f"t,q1,q2,tau1,tau2\n{rows}")
+    line = refused("identify", "lu-two-link", "a.npz", "--validate", str(rest), cwd=folder)
+    assert "no joint moves" in line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -199,3 +200,31 @@ assert os.waitpid(child, 0)[1] == 0
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_child_does_not_wait_for_the_threads_of_its_parent() -> None:
     subprocess.run([sys.executable, "-c", FORK_WITH_IDLE_THREADS], check=True, timeout=60)
+
+
+INTERRUPTED = """
+import time
+from ytheta.engine.local import map_in_order
+
+def work(item):
+    time.sleep(0.02)
+    return item
+
+print("started", flush=True)
+for _ in map_in_order(work, range(100_000), threads=2):
+    pass
+"""
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.31])
+def test_an_interruption_ends_the_work(delay: float) -> None:
+    """This thread works too, and is interrupted at its work or while it waits for the other."""
+    command = [sys.executable, "-c", INTERRUPTED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert b"KeyboardInterrupt" in errors

@@ -41,3 +41,16 @@ def test_damaged_and_missing_files_are_not_ours(suffix: str, tmp_path: Path) -> 
 
 def test_a_csv_log_is_never_recognized(tmp_path: Path) -> None:
     assert not is_own_file(write_log(ARM_LOG, tmp_path / "own.csv"))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_damaged_files_of_ours_give_an_answer(suffix: str, tmp_path: Path) -> None:
+    """Whatever is changed, the question has an answer; libraries raise errors of all kinds."""
+    path = write_log(ARM_LOG, tmp_path / f"log{suffix}")
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(200):
+        damaged = bytearray(content)
+        for place in rng.integers(1, min(1500, len(content)), 3):
+            damaged[-place] = rng.integers(0, 256)
+        path.write_bytes(damaged)
+        assert is_own_file(path) in (True, False)

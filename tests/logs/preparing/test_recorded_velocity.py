@@ -129,3 +129,17 @@ def test_an_unknown_source_is_refused() -> None:
 def test_missing_recorded_velocity_is_refused() -> None:
     with pytest.raises(InputError, match="velocity was not recorded"):
         choose_preparation(replace(make_sine_log(), qd=None), PreparationSettings(velocity="recorded"))
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5])
+def test_a_joint_that_does_not_move_is_not_compared(noise: float) -> None:
+    """Its velocity is only noise, of which nothing can be said."""
+    log = make_sine_log(noise=1e-5)
+    assert log.qd is not None
+    q, qd, rng = log.q.copy(), log.qd.copy(), np.random.default_rng(0)
+    q[:, 2], qd[:, 2] = 0.3 + noise * rng.normal(size=len(q)), noise * rng.normal(size=len(q))
+    preparation = choose_preparation(replace(log, q=q, qd=qd))
+    assert preparation.settings.velocity == (True, True, False)
+    assert not any(finding.severity is Severity.REPAIRED for finding in preparation.findings)
+    assert not any("nan" in finding.text for finding in preparation.findings)
+    assert any("c: it does not move" in finding.text for finding in preparation.findings)

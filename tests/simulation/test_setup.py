@@ -137,11 +137,11 @@ def test_a_grasped_load_acts_from_its_time_on() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"rate": 0.0}, "give a positive number of Hz"),
-        ({"rate": 1e9}, "fit into memory"),
+        ({"rate": 0.0}, "give a number of Hz from 0.1"),
+        ({"rate": 1e6, "seconds": 1e3}, "fit into memory"),
         ({"seconds": 1e9}, "fit into memory"),
         ({"rng": -1}, "random seed .* is -1"),
-        ({"runs": 0}, "at least 1"),
+        ({"runs": 0}, "give a whole number of runs from 1 to"),
         ({"every": 0}, "every is 0"),
         ({"controller": ControllerSettings("pid")}, "no controller 'pid'"),
         ({"reference": "nowhere.csv"}, "does not exist"),

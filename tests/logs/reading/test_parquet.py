@@ -26,7 +26,7 @@ def test_parquet_files_are_read_and_damaged_ones_refused(tmp_path: Path) -> None
     assert_file_refused(path, "'q1'", "String")
     path.write_bytes(path.read_bytes()[:-20])
     assert_file_refused(path, str(path), "Parquet", "copied completely")
-    assert_file_refused(write_file(tmp_path, "no parquet", "a.parquet"), "cannot be read as Parquet")
+    assert_file_refused(write_file(tmp_path, "no parquet", "a.parquet"), "does not end as a Parquet file")
     pl.DataFrame({name: [] for name in ARM_COLUMNS}, schema=dict.fromkeys(ARM_COLUMNS, pl.Float64)).write_parquet(path)
     assert_file_refused(path, "contains no rows")
 

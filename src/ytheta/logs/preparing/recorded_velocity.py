@@ -57,7 +57,7 @@ MAX_NOISE_RATIO = 2.0  # noise of recorded velocity divided by that of different
 MAX_SYSTEMATIC_RATIO = 0.5  # systematic error of recorded velocity divided by the noise of differentiated position
 NEGLIGIBLE_ERROR = 1e-3  # relative error that does not matter
 MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
-MIN_MOTION_SHARE = 0.5  # of the power of differentiated position that is not noise, if a joint moves
+MIN_MOTION_SHARE = 0.5  # of the power of differentiated position below the valley that is not noise, if a joint moves
 MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
 
 
@@ -229,7 +229,7 @@ def _compare_joints(
         position_noise, velocity_noise = omega**2 * np.median((q / omega**2)[high]), np.median(v[high])
         moving = frequency <= valley
         motion = np.where(moving, np.maximum(q - position_noise, 0.0), 0.0)
-        if not motion.sum() > MIN_MOTION_SHARE * q.sum():
+        if not motion.sum() > MIN_MOTION_SHARE * q[moving].sum():
             comparisons.append(VelocityComparison(1.0, 0.0, 0.0, 0.0, 0.0, moves=False))
             continue
         power = float(motion.sum())

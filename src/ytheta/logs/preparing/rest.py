@@ -81,7 +81,9 @@ def make_rest_rule(
     floor = MAX_SPEED_RATIO * highest.max(initial=0.0)  # for joints that do not move at all
     noise = compute_velocity_noise(preparation)
     speeds = np.maximum(MAX_NOISE_RATIO * noise, MAX_SPEED_RATIO * np.maximum(highest, floor))
-    rounding = MAX_ROUNDING_ERROR * preparation.grid.rate * abs(preparation.log.q).max(axis=0, initial=0.0)
+    q = preparation.log.q
+    largest = np.maximum(q.max(axis=0), -q.min(axis=0))  # without a copy of all positions
+    rounding = MAX_ROUNDING_ERROR * preparation.grid.rate * largest
     speeds = np.maximum(speeds, rounding)  # if positions are constant, their derivative is not exactly zero
     moves = np.ones(len(speeds), dtype=bool) if held is None else ~held
     rates = rates[(rates * moves).any(axis=1)]

@@ -26,6 +26,7 @@ from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 # Number of lags, in samples. With automatic decimation a period of the cut-off frequency has at most 16 samples, so the
 # lags cover at least 12 periods.
+MAX_SAMPLES = 60_000  # from which autocorrelations are estimated; more would only need more time
 LAG_COUNT = 200
 # Share of the equations that remains for the noise if correlated equations are fewer than the parameters.
 MIN_REMAINING_SHARE = 0.2
@@ -79,15 +80,18 @@ def compute_equation_autocorrelation_time(
     ``hat``: h(k) of the fit; None if it is not known, for the autocorrelation time of the residuals.
     """
     accumulator = AutocovarianceAccumulator(len(problem.layout.slices))
-    for task in problem.tasks():
-        for rows in problem.rows_of(task):
-            residual = problem.layout.residual(rows, beta)
-            residual = residual if rows.mask is None else residual * rows.mask
-            accumulator.add((task.source, task.samples.segment), residual)
+    tasks = list(problem.tasks())
+    step = max(1, min(len(tasks), problem.sample_count // MAX_SAMPLES))
+    used = 0
+    for k, (task, residual) in enumerate(problem.residuals(beta, tasks[::step])):
+        used += residual.shape[1]
+        segment = (task.source, task.samples.segment) if step == 1 else (k, 0)  # pieces with gaps between them
+        accumulator.add(segment, residual)
     if hat is None:
         return compute_autocorrelation_time(accumulator.autocovariance)
     counts = problem.normal_equations().counts
-    return compute_autocorrelation_time(compute_noise_autocovariance(accumulator.autocovariance, hat, counts))
+    all_samples = accumulator.autocovariance * (counts.max(initial=1.0) / max(used, 1) if step > 1 else 1.0)
+    return compute_autocorrelation_time(compute_noise_autocovariance(all_samples, hat, counts))
 
 
 class AutocovarianceAccumulator:

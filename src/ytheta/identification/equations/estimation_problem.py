@@ -7,7 +7,7 @@ in the processor's cache. No array of size samples x parameters is stored.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,8 +122,8 @@ class EstimationProblem:
         equations = total.make_normal_equations()
         return equations if plain is None else equations.with_grams(plain)
 
-    def residuals(self, beta: PerBase) -> Iterator[tuple[Task, JointsBySample]]:
-        """Yield every range of samples, in the order of time, with the residuals tau - Y ``beta`` of its equations.
+    def residuals(self, beta: PerBase, tasks: Iterable[Task] | None = None) -> Iterator[tuple[Task, JointsBySample]]:
+        """Yield ranges of samples, by default all in the order of time, with the residuals tau - Y ``beta``.
 
         The residuals of equations that are not used are zero. Sums of several kinds, such as squares, autocovariances
         and products with other columns, can be computed from them in one pass.
@@ -136,7 +136,7 @@ class EstimationProblem:
                 parts.append(residual if rows.mask is None else residual * rows.mask)
             return task, np.concatenate(parts, axis=1)
 
-        yield from map_in_order(work, self.tasks(), threads=self._threads)
+        yield from map_in_order(work, self.tasks() if tasks is None else tasks, threads=self._threads)
 
     def rows(self) -> Iterator[EquationRows]:
         """Yield all equations, in the order of time."""

@@ -68,16 +68,17 @@ def test_a_description_in_a_file_is_a_prior(tmp_path: Path) -> None:
 
 
 def test_a_strength_fixes_the_scale() -> None:
-    fit = identify(prior_strength=5.0)
+    # The simulated arm never sticks, so all samples are used: leaving out rests makes poor motion poorer.
+    fit = identify(prior_strength=5.0, min_speed=0.0)
     posterior = fit.estimate.posterior
     assert posterior is not None
     np.testing.assert_allclose(posterior.scales[posterior.prior.belongs_to([Family.LINK])], 0.2)
     assert not any("link" in each.name for each in posterior.prior.hyper)
-    strong = identify(prior_strength=1e4)
+    strong = identify(prior_strength=1e4, min_speed=0.0)
     described = get_case().description
     total, before = (sum(link.inertia.mass for link in robot.merged.links[1:]) for robot in (strong.robot, described))
     assert total == pytest.approx(before, rel=1e-3)
-    assert get_validation(strong) > 1.5 * get_validation(fit)
+    assert get_validation(strong) > 2.0 * get_validation(fit)
 
 
 def list_change(fit: yt.Identification) -> float:

@@ -18,9 +18,9 @@ from ytheta.identification.equations.friction_laws import supports_load_friction
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
 from ytheta.identification.equations.motion_sources import (
     CachedSource,
-    DirectionSource,
     Source,
     cache_sources,
+    select_directions,
     select_pieces,
 )
 from ytheta.identification.equations.registry import create_form
@@ -185,7 +185,9 @@ class FitEquations:
         return [
             EstimationProblem(
                 form,
-                tuple(DirectionSource(source, np.asarray(choice)[row_drives] * len(rows) + rows) for source in sources),
+                tuple(
+                    select_directions(source, np.asarray(choice)[row_drives] * len(rows) + rows) for source in sources
+                ),
                 threads=self.threads,
             )
             for choice in choices

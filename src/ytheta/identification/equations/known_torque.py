@@ -16,7 +16,7 @@ from ytheta.identifiability.base_parameters import without_regrouping
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction_laws import is_rigid
-from ytheta.identification.equations.motion_sources import Source
+from ytheta.identification.equations.motion_sources import ChangedSource, Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
@@ -72,40 +72,14 @@ class KnownTorque:
         return replace(robot, inertias_unknown=False).with_lengths(**lengths).with_angles(**angles)
 
 
-@dataclass(frozen=True, eq=False)
-class ResidualSource:
-    """A source of motion from whose torques the known torque is subtracted."""
-
-    source: Source
-    known: KnownTorque
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def rate(self) -> float:
-        return self.source.rate
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        return self.source.lengths
-
-    @property
-    def has_torque(self) -> bool:
-        return self.source.has_torque
-
-    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        motion = self.source.motion(segment, first, last)
-        if motion.tau is None:
-            return motion
-        return replace(motion, tau=motion.tau - self.known.torque(motion).T)
-
-
 def _is_friction(name: str) -> bool:
     return not is_rigid(name)
 
 
 def subtract_known_torque(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:
     """Return sources from whose torques the known torque is subtracted."""
-    return tuple(ResidualSource(source, known) for source in sources) if known else sources
+
+    def subtract(motion: MotionSamples) -> MotionSamples:
+        return motion if motion.tau is None else replace(motion, tau=motion.tau - known.torque(motion).T)
+
+    return tuple(ChangedSource(source, subtract) for source in sources) if known else sources

@@ -8,6 +8,7 @@ motion between passes (``CachedSource``), which needs little memory: of raw samp
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -236,11 +237,11 @@ class PieceSource:
 
 
 @dataclass(frozen=True, eq=False)
-class DirectionSource:
-    """A source of motion with only some of its drive directions, such as those of one of several smoothing speeds."""
+class ChangedSource:
+    """A source of motion that is changed sample by sample, such as by subtracting a known torque."""
 
     source: Source
-    rows: Int[np.ndarray, "rows"]
+    change: Callable[[MotionSamples], MotionSamples]
 
     @property
     def name(self) -> str:
@@ -259,9 +260,17 @@ class DirectionSource:
         return self.source.has_torque
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        motion = self.source.motion(segment, first, last)
+        return self.change(self.source.motion(segment, first, last))
+
+
+def select_directions(source: Source, rows: Int[np.ndarray, "rows"]) -> ChangedSource:
+    """Return a source with only some of its drive directions, such as those of one of several smoothing speeds."""
+
+    def select(motion: MotionSamples) -> MotionSamples:
         assert motion.direction is not None
-        return replace(motion, direction=motion.direction[:, self.rows])
+        return replace(motion, direction=motion.direction[:, rows])
+
+    return ChangedSource(source, select)
 
 
 def select_pieces(

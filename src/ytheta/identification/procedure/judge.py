@@ -19,7 +19,7 @@ from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import PerBase
 
-PIECE_LENGTH = 2048  # samples that are prepared at once: their cut-off is low, so there are many recorded ones for each
+PIECE_LENGTH = 1024  # samples that are prepared at once: their cut-off is low, so there are many recorded ones for each
 
 
 @dataclass(frozen=True, eq=False)

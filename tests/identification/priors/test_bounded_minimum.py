@@ -6,27 +6,29 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, rosen, rosen_der
+from scipy.optimize import minimize, rosen, rosen_der, rosen_hess
 
 from ytheta.identification.priors.bounded_minimum import minimize_within_bounds
 
 DIMENSION = 5
 
 
-def evaluate_rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
-    return float(rosen(x)), np.asarray(rosen_der(x))
+def evaluate_rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    return float(rosen(x)), np.asarray(rosen_der(x)), np.asarray(rosen_hess(x))
 
 
-def evaluate_quadratic(x: np.ndarray) -> tuple[float, np.ndarray]:
+def evaluate_quadratic(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """A quadratic function whose curvatures differ by a factor of 1e6."""
     curvature = np.logspace(-3.0, 3.0, len(x))
     offset = x - np.linspace(-2.0, 2.0, len(x))
-    return float(0.5 * offset @ (curvature * offset)), curvature * offset
+    return float(0.5 * offset @ (curvature * offset)), curvature * offset, np.diag(curvature)
 
 
 @pytest.mark.parametrize("evaluate", [evaluate_rosenbrock, evaluate_quadratic])
 @pytest.mark.parametrize("bound", [0.5, 1.5, 10.0])  # active at all, some and none of the variables
-def test_minimum_is_that_of_scipy(evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]], bound: float) -> None:
+def test_minimum_is_that_of_scipy(
+    evaluate: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]], bound: float
+) -> None:
     rng = np.random.default_rng(0)
     lower, upper = np.full(DIMENSION, -bound), np.full(DIMENSION, bound)
     for _ in range(3):
@@ -50,8 +52,8 @@ def test_minimum_is_that_of_scipy(evaluate: Callable[[np.ndarray], tuple[float, 
 def test_a_start_at_the_minimum_stays_there() -> None:
     lower, upper = np.array([0.0, -1.0]), np.array([2.0, 1.0])
 
-    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
-        return float(x[0] + x[1] ** 2), np.array([1.0, 2.0 * x[1]])
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        return float(x[0] + x[1] ** 2), np.array([1.0, 2.0 * x[1]]), np.diag([0.0, 2.0])
 
     value, x = minimize_within_bounds(evaluate, np.array([-3.0, 0.0]), lower, upper)
     assert (value, x.tolist()) == (0.0, [0.0, 0.0])

@@ -46,11 +46,25 @@ def compute_numerical_gradient(evidence: Evidence, hyper: np.ndarray, step: floa
 def test_gradient_against_finite_differences(seed: int) -> None:
     evidence = draw_evidence(seed, rank=5)
     for hyper in (HYPER, HYPER + 2.0, HYPER - 3.0):
-        value, gradient = evidence.compute(hyper)
+        value, gradient, _ = evidence.compute(hyper)
         numerical = compute_numerical_gradient(evidence, hyper)
         np.testing.assert_allclose(gradient, numerical, rtol=1e-6, atol=1e-6 * max(1.0, abs(value)))
         with pytest.raises(AssertionError):  # the twin: a factor of two, as if scales were their squares
             np.testing.assert_allclose(0.5 * gradient, numerical, rtol=1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_second_derivatives_against_finite_differences(seed: int) -> None:
+    evidence = draw_evidence(seed, rank=5)
+    step = 1e-5
+    for hyper in (HYPER, HYPER + 2.0, HYPER - 3.0):
+        curvature = evidence.compute(hyper)[2]
+        steps = step * np.eye(len(hyper))
+        differences = [evidence.compute(hyper + s)[1] - evidence.compute(hyper - s)[1] for s in steps]
+        numerical = np.array(differences) / (2.0 * step)
+        np.testing.assert_allclose(curvature, numerical, rtol=1e-6, atol=1e-6 * max(1.0, abs(curvature).max()))
+        with pytest.raises(AssertionError):  # the twin: without the products of different scales
+            np.testing.assert_allclose(np.diag(np.diag(curvature)), numerical, rtol=1e-3)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -150,8 +164,8 @@ def test_extremely_strong_and_weak_data(strength: float) -> None:
     evidence = draw_evidence(strength=strength)
     for hyper in (HYPER, HYPER + 9.0, HYPER - 9.0):
         posterior = make_posterior(evidence, hyper)
-        value, gradient = evidence.compute(hyper)
-        assert np.isfinite([value, *gradient, *posterior.theta, *posterior.theta_std]).all()
+        value, gradient, curvature = evidence.compute(hyper)
+        assert np.isfinite([value, *gradient, *curvature.ravel(), *posterior.theta, *posterior.theta_std]).all()
         assert (posterior.theta_std <= np.linalg.norm(evidence.prior.axes * posterior.scales, axis=1)).all()
     expected = evidence.information.beta if strength > 1.0 else evidence.prior_beta
     np.testing.assert_allclose(make_posterior(evidence, HYPER).beta, expected, rtol=1e-8, atol=1e-8)

@@ -5,7 +5,8 @@ they say about parameters:
 
 Identity      log Z = log N(beta_hat; K mean, N⁻¹ + K A S² Aᵀ Kᵀ)
                     = -½ uᵀ M⁻¹ u - ½ log|M| + const,   M = 1 + G S² Gᵀ,   G = Fᵀ K A,   u = Fᵀ (beta_hat - K mean)
-              d log Z / d log s_k = s_k² ((g_kᵀ M⁻¹ u)² - g_kᵀ M⁻¹ g_k),   M = Rᵀ R
+              d log Z / d log s_k = a_k² - P_kk,   a = S Gᵀ M⁻¹ u,   P = S Gᵀ M⁻¹ G S,   M = Rᵀ R
+              d² log Z / d log s_k d log s_l = 2 δ_kl (a_k² - P_kk) + 2 P_kl² - 4 a_k P_kl a_l
               posterior of z:  mean S² Gᵀ M⁻¹ u,  covariance 1 - S Gᵀ M⁻¹ G S  in units of S
 Reference     D. J. C. MacKay, "Bayesian interpolation", Neural Computation 4 (1992) 415-447: evidence
 Notation      code   meaning                                                                   shape
@@ -40,7 +41,6 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, S
 # Starts of the maximisation: values of all hyperparameters relative to their means. The evidence can have several
 # maxima: "the description is right and the noise is large" and its opposite.
 STARTS = (-1.5, 0.0, 1.5)
-HYPER_STEP = 1e-3  # of a logarithm, for differences of gradients
 MIN_RELATIVE_CURVATURE = 1.0  # of the evidence, relative to that of the widest distribution of a hyperparameter
 MAX_LOG_SCALE = 9.0  # hyperparameters without a distribution of their own are searched within these logarithms
 
@@ -85,15 +85,20 @@ class Evidence:
         """The base parameters that the prior expects."""
         return self.K @ self.prior.mean
 
-    def compute(self, hyper: PerHyper) -> tuple[float, PerHyper]:
-        """Return log Z plus the logarithm of the hyperparameters' own density, without constants, and its gradient."""
-        factor = IdentityFactor.of(self.G * self.prior.compute_scales(hyper))
+    def compute(self, hyper: PerHyper) -> tuple[float, PerHyper, SquareMatrix]:
+        """Return log Z plus the logarithm of the hyperparameters' own density, without constants.
+
+        The others are its gradient and its second derivatives with respect to the hyperparameters.
+        """
+        factor, design = IdentityFactor.of(self.G * self.prior.compute_scales(hyper)), self.prior.design
         half = factor.inverse.T @ self.u
+        a, P = factor.Q @ half, factor.Q @ factor.Q.T
         value = -0.5 * half @ half - np.log(np.abs(np.diag(factor.R))).sum()
-        slope = (factor.Q @ half) ** 2 - np.sum(factor.Q**2, axis=1)
+        slope = a**2 - np.diag(P)
+        bend = 2.0 * (np.diag(slope) + P * (P - 2.0 * np.outer(a, a)))
         distance = (hyper - self._hyper_mean) * self._hyper_precision
         value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
-        return float(value), self.prior.design.T @ slope - distance
+        return float(value), design.T @ slope - distance, design.T @ bend @ design - np.diag(self._hyper_precision)
 
     def maximize(self, start: Mapping[str, float] | None = None) -> Posterior:
         """Return the posterior for the hyperparameters with the largest evidence.
@@ -107,9 +112,9 @@ class Evidence:
         if start is not None:
             starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
 
-        def objective(hyper: PerHyper) -> tuple[float, PerHyper]:
-            value, gradient = self.compute(hyper)
-            return -value, -gradient
+        def objective(hyper: PerHyper) -> tuple[float, PerHyper, SquareMatrix]:
+            value, gradient, curvature = self.compute(hyper)
+            return -value, -gradient, -curvature
 
         best, hyper = np.inf, mean
         for point in starts if self.prior.hyper else ():
@@ -119,13 +124,8 @@ class Evidence:
         return Posterior(self, freeze(hyper), freeze(self.compute_hyper_covariance(hyper)))
 
     def compute_hyper_covariance(self, hyper: PerHyper) -> Float[np.ndarray, "hyper hyper"]:
-        """Return the covariance of the hyperparameters around their likeliest values, from differences of gradients."""
-        steps = HYPER_STEP * np.eye(len(hyper))
-        columns = [
-            (self.compute(hyper - step)[1] - self.compute(hyper + step)[1]) / (2.0 * HYPER_STEP) for step in steps
-        ]
-        curvature = np.array(columns).reshape(len(hyper), len(hyper))
-        values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+        """Return the covariance of the hyperparameters around their likeliest values, from second derivatives."""
+        values, vectors = np.linalg.eigh(-self.compute(hyper)[2])
         # Where the evidence is flat or not yet largest, at a bound, the hyperparameters' own distribution remains.
         floor = MIN_RELATIVE_CURVATURE * self._hyper_precision.min(initial=np.inf)
         return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)

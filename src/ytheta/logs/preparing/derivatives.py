@@ -28,14 +28,14 @@ from ytheta.logs.preparing.filters import (
     SETTLING_DECAY,
     Lowpass,
 )
+from ytheta.logs.preparing.sampled_filter import Stencil, fits_into_period, make_sampled_filter
 from ytheta.logs.preparing.zero_phase import ZeroPhaseFilter, extend_by_reflection
 from ytheta.shapes import ChannelsByKept, ChannelsBySample
-
-Stencil = tuple[float, ...]  # weights of neighbouring samples in chronological order
 
 VALUE: Stencil = (1.0,)
 SLOPE: Stencil = tuple(c / 60.0 for c in (-1, 9, -45, 0, 45, -9, 1))
 CURVATURE: Stencil = tuple(c / 180.0 for c in (2, -27, 270, -490, 270, -27, 2))
+CENTRAL = (VALUE, SLOPE, CURVATURE)
 # Stencils that give the value and the first two derivatives of a spline at its knots from B-spline coefficients.
 CUBIC = (tuple(c / 6.0 for c in (1, 4, 1)), (-0.5, 0.0, 0.5), (1.0, -2.0, 1.0))
 QUINTIC = (
@@ -67,8 +67,15 @@ class CentralDifferences:
 
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Return value (order 0), velocity (1) or acceleration (2) at the samples ``kept``."""
-        stencil = (VALUE, SLOPE, CURVATURE)[order]
-        return _apply_stencil(smoothed, stencil, kept, self.lowpass.rate**order)
+        return _apply_stencil(smoothed, CENTRAL[order], kept, self.lowpass.rate**order)
+
+    def evaluate(self, signal: ChannelsBySample, orders: tuple[int, ...], kept: slice) -> list[ChannelsByKept]:
+        """Return derivatives of these orders of the low-passed signal at the samples ``kept``."""
+        stencils = _scale_stencils(CENTRAL, orders, self.lowpass.rate)
+        if fits_into_period(stencils, kept.step):
+            return make_sampled_filter(self.lowpass.filter, kept.step, stencils).apply(signal, self.memory, kept)
+        smoothed = self.smooth(signal)
+        return [self.differentiate(smoothed, order, kept) for order in orders]
 
 
 @dataclass(frozen=True)
@@ -114,7 +121,7 @@ class SmoothingSpline:
         pairs = np.where(x.imag > 0.0, 2.0, 1.0)
         return ZeroPhaseFilter(poles=middle - offset, weights=pairs / (2.0 * offset * slope))
 
-    @property
+    @cached_property
     def memory(self) -> int:
         """Margin of a piece in samples."""
         return self.filter.compute_decay_length(MEMORY_DECAY) + self.degree
@@ -132,6 +139,14 @@ class SmoothingSpline:
         """Return value (order 0), velocity (1) or acceleration (2) of the spline at the samples ``kept``."""
         return _apply_stencil(smoothed, self._stencils[order], kept, self.rate**order)
 
+    def evaluate(self, signal: ChannelsBySample, orders: tuple[int, ...], kept: slice) -> list[ChannelsByKept]:
+        """Return derivatives of these orders of the spline at the samples ``kept``."""
+        stencils = _scale_stencils(self._stencils, orders, self.rate)
+        if fits_into_period(stencils, kept.step):
+            return make_sampled_filter(self.filter, kept.step, stencils).apply(signal, self.memory, kept)
+        smoothed = self.smooth(signal)
+        return [self.differentiate(smoothed, order, kept) for order in orders]
+
 
 Differentiator = CentralDifferences | SmoothingSpline
 
@@ -143,6 +158,11 @@ def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -
     if kind == "spline":
         return SmoothingSpline(cutoff, rate)
     raise InputError(f'unknown derivative {kind!r}; there are "central" and "spline"')
+
+
+def _scale_stencils(stencils: tuple[Stencil, ...], orders: tuple[int, ...], rate: float) -> tuple[Stencil, ...]:
+    """Return the stencils of these orders for derivatives with respect to time."""
+    return tuple(tuple(weight * rate**order for weight in stencils[order]) for order in orders)
 
 
 def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice, factor: float) -> ChannelsByKept:

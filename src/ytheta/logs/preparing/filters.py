@@ -71,7 +71,7 @@ class Lowpass:
             direct=float(1.0 / (1.0 + radius ** (-2.0 * self.order))),
         )
 
-    @property
+    @cached_property
     def memory(self) -> int:
         """Margin of a piece: the number of samples after which the effect of the past is below rounding errors."""
         return self.filter.compute_decay_length(MEMORY_DECAY)

@@ -104,13 +104,11 @@ def prepare_span(
     joints, count = log.q.shape[1], len(range(kept.start, kept.stop, kept.step))
     q, qd, qdd = np.empty((3, joints, count))
     for joint in range(joints):
-        smooth = differentiator.smooth(sample(log.q, joint))
-        for order, target in enumerate((q, qd, qdd)):
-            target[joint] = differentiator.differentiate(smooth, order, kept)[0]
         if preparation.uses_recorded_velocity[joint] and log.qd is not None:
-            smooth = differentiator.smooth(sample(log.qd, joint))
-            for order, target in enumerate((qd, qdd)):
-                target[joint] = differentiator.differentiate(smooth, order, kept)[0]
+            (q[joint],) = differentiator.evaluate(sample(log.q, joint), (0,), kept)
+            qd[joint], qdd[joint] = differentiator.evaluate(sample(log.qd, joint), (0, 1), kept)
+        else:
+            q[joint], qd[joint], qdd[joint] = differentiator.evaluate(sample(log.q, joint), (0, 1, 2), kept)
     direction = resting = None
     if directions is not None or rest is not None:
         velocities = _compute_velocity_for_directions(preparation, lambda signal, joint: sample(signal, joint, span))
@@ -132,16 +130,15 @@ def prepare_span(
         del all_velocities
         direction = None if directions is None else np.empty((count, directions.row_count))
         for row, sign in enumerate(signs):
-            smooth = differentiator.smooth(sign[np.newaxis])
             assert direction is not None
-            direction[:, row] = differentiator.differentiate(smooth, 0, kept_directions)[0]
+            (direction[:, row],) = differentiator.evaluate(sign[np.newaxis], (0,), kept_directions)[0]
     tau = raw_tau = None
     if log.tau is not None:
         tau, raw_tau = np.empty((count, joints)), np.empty((count, joints))
         for joint in range(joints):
             torque = sample(log.tau, joint)
             raw_tau[:, joint] = torque[0, kept]
-            tau[:, joint] = differentiator.differentiate(differentiator.smooth(torque), 0, kept)[0]
+            (tau[:, joint],) = differentiator.evaluate(torque, (0,), kept)[0]
     decimated = slice(0, None, preparation.decimate)  # results are copied: a view would keep all samples in memory
     return MotionSamples(
         t=preparation.grid.compute_times(log, segment, span.core_start, span.core_stop)[decimated].copy(),

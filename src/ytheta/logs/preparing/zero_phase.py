@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ytheta.shapes import ChannelsBySample, Float, Shaped
 
 BLOCK = 64  # samples
 MAX_FILTERED_SAMPLES = 2**17  # total number of samples of the channels that are filtered together; 1 MB
+MAX_END_WEIGHTS = 32  # sets of weights that are remembered
 MIN_EFFECT = 1e-17  # factor; the effect of samples that are so far away that their effect is smaller is left out
 
 
@@ -55,58 +56,95 @@ class ZeroPhaseFilter:
         return filtered
 
     def _filter(self, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
-        (channels, samples), modes = signal.shape, len(self.poles)
+        channels, samples = signal.shape
         count = -(-samples // BLOCK)
         missing = count * BLOCK - samples
         before = extend_by_reflection(signal[:, : reach + 1], reach, 0)[:, :reach]
         after = extend_by_reflection(signal[:, -(reach + 1) :], 0, reach)[:, -reach:]
         after = _extend_by_constants(after, missing)
         blocks = np.concatenate([signal, after[:, :missing]], axis=1).reshape(-1, BLOCK)
+        states = self._blocks.compute_states(blocks, before[:, ::-1], after[:, missing:])
+        filtered = blocks @ self._blocks.response
+        filtered += states @ self._blocks.state_response
+        return filtered.reshape(channels, -1)[:, :samples]
+
+    @cached_property
+    def _blocks(self) -> BlockFilter:
+        return BlockFilter(self, BLOCK)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockFilter:
+    """The matrices of a filter for blocks of ``size`` samples; see the module docstring."""
+
+    filter: ZeroPhaseFilter
+    size: int
+
+    def compute_states(
+        self,
+        blocks: Float[np.ndarray, "blocks block"],
+        before: Float[np.ndarray, "channels reach"],
+        after: Float[np.ndarray, "channels reach"],
+    ) -> Float[np.ndarray, "blocks states"]:
+        """Return past and future of every block; the blocks of a channel follow each other.
+
+        ``before`` and ``after`` are the samples next to the first and to the last block, with the nearest first.
+        """
+        channels, poles = len(before), self.filter.poles
+        count, modes = len(blocks) // channels, len(poles)
         sums = (blocks @ _to_real(self._summing)).view(complex).reshape(channels, count, 2 * modes)
-        past = np.concatenate([self._sum_end(before[:, ::-1])[:, np.newaxis], sums[:, :-1, :modes]], axis=1)
-        future = np.concatenate([sums[:, 1:, modes:], self._sum_end(after[:, missing:])[:, np.newaxis]], axis=1)
-        distance, factor = 1, self.poles**BLOCK
-        while distance < count and np.abs(factor).max() > MIN_EFFECT:
+        past = np.concatenate([self._sum_end(before)[:, np.newaxis], sums[:, :-1, :modes]], axis=1)
+        future = np.concatenate([sums[:, 1:, modes:], self._sum_end(after)[:, np.newaxis]], axis=1)
+        for distance, factor in self._doublings:
+            if distance >= count:
+                break
             past[:, distance:] += factor * past[:, :-distance]
             future[:, :-distance] += factor * future[:, distance:]
-            distance, factor = 2 * distance, factor * factor
-        states = np.concatenate([past, future], axis=2).reshape(-1, 2 * modes)
-        filtered = blocks @ self._response
-        filtered += states.view(float) @ _to_real(self._state_response.conj()).T
-        return filtered.reshape(channels, -1)[:, :samples]
+        return np.concatenate([past, future], axis=2).reshape(-1, 2 * modes).view(float)
 
     def _sum_end(self, samples: Float[np.ndarray, "channels reach"]) -> Shaped[np.ndarray, "channels modes"]:
         """Return the past of the first block, or the future of the last; ``samples`` start next to that block."""
-        channels, reach = samples.shape
-        count = -(-reach // BLOCK)
-        blocks = _extend_by_constants(samples, count * BLOCK - reach).reshape(-1, BLOCK)
-        sums = (blocks @ _to_real(self._powers)).view(complex).reshape(channels, count, -1)
-        factors = self.poles ** (BLOCK * np.arange(count + 1)[:, np.newaxis])
-        constant = samples[:, -1:] * (factors[-1] / (1.0 - self.poles))
-        return np.asarray((sums * factors[:-1]).sum(axis=1) + constant)
+        sums = np.ascontiguousarray(samples) @ _make_end_weights(self.filter, samples.shape[1])
+        return np.asarray(sums.view(complex))
+
+    @cached_property
+    def _doublings(self) -> list[tuple[int, Shaped[np.ndarray, "modes"]]]:
+        """Distances in blocks, 1, 2, 4 ..., and factors of the states at these distances, while they have an effect."""
+        doublings, distance, factor = [], 1, self.filter.poles**self.size
+        while np.abs(factor).max() > MIN_EFFECT:
+            doublings.append((distance, factor))
+            distance, factor = 2 * distance, factor * factor
+        return doublings
 
     @cached_property
     def _powers(self) -> Shaped[np.ndarray, "block modes"]:
-        return self.poles ** np.arange(BLOCK)[:, np.newaxis]
+        return self.filter.poles ** np.arange(self.size)[:, np.newaxis]
 
-    @property
+    @cached_property
     def _summing(self) -> Shaped[np.ndarray, "block states"]:
         """Weights of the samples of a block in its sums: past of the next block, future of the block before."""
         return np.concatenate([self._powers[::-1], self._powers], axis=1)
 
-    @property
-    def _state_response(self) -> Shaped[np.ndarray, "block states"]:
-        """Complex weights of past and future in the samples of a block, of which the real part counts."""
-        ahead = self.weights * self.poles * self._powers
-        return np.concatenate([ahead, ahead[::-1]], axis=1)
+    @cached_property
+    def state_response(self) -> Float[np.ndarray, "states block"]:
+        """Weights of past and future, as pairs of real and imaginary parts, in the samples of a block."""
+        ahead = self.filter.weights * self.filter.poles * self._powers
+        return np.ascontiguousarray(_to_real(np.concatenate([ahead, ahead[::-1]], axis=1).conj()).T)
 
     @cached_property
-    def _response(self) -> Float[np.ndarray, "block block"]:
+    def response(self) -> Float[np.ndarray, "block block"]:
         """Weights of the samples of a block in its output."""
-        response = np.real(self._powers @ self.weights)
-        response[0] += self.direct
-        number = np.arange(BLOCK)
+        response = np.real(self._powers @ self.filter.weights)
+        response[0] += self.filter.direct
+        number = np.arange(self.size)
         return response[np.abs(number[:, np.newaxis] - number)]
+
+
+@lru_cache(MAX_END_WEIGHTS)
+def _make_end_weights(filter_: ZeroPhaseFilter, reach: int) -> Float[np.ndarray, "reach real_modes"]:
+    """Return the weights of the samples next to an end in the state there; the last sample repeats for ever."""
+    last = np.arange(reach)[:, np.newaxis] == reach - 1
+    return _to_real(filter_.poles ** np.arange(reach)[:, np.newaxis] / np.where(last, 1.0 - filter_.poles, 1.0))
 
 
 def extend_by_reflection(signal: ChannelsBySample, before: int, after: int) -> Float[np.ndarray, "channels extended"]:

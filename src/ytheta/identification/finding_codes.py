@@ -10,7 +10,7 @@ class FitFindingCode(StrEnum):
 
     ESTIMATOR = "estimator"  # no convergence, or the equations of a single joint do not have full rank
     DEVIATIONS = "standard deviations"  # the equations are correlated, so that standard deviations are approximate
-    FRICTION = "friction"  # Coulomb friction of a robot with loops is not low-passed
+    FRICTION = "friction"  # what the motion does not show of it, and what was assumed instead
     REST = "rest"  # joints rest or stick, and their equations are left out meanwhile
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
     TORQUE_SCALE = "torque scale"  # torques of the log are in another unit, or gains are missing

@@ -29,6 +29,7 @@ from ytheta.robot.robot import Robot
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
 MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
+MIN_STUCK_SHARE = 0.5  # of the time at rest, above which a joint that cannot be judged hardly ever moves
 MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
 
 
@@ -66,6 +67,20 @@ def describe_cumulative_form(form: str) -> Iterator[Finding]:
         yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)
 
 
+def describe_left_out_offsets(drives: Sequence[str]) -> Iterator[Finding]:
+    """Yield a note about drives that move in one direction only, whose offsets are not estimated."""
+    if drives:
+        verb = "moves" if len(drives) == 1 else "move"
+        yield Finding(
+            FitFindingCode.FRICTION,
+            Severity.NOTE,
+            f"{', '.join(drives)} {verb} in one direction only, so that offsets cannot be told from Coulomb friction; "
+            "none is estimated",
+            "move in both directions; --friction viscous,coulomb,offset estimates offsets all the same",
+            names=tuple(drives),
+        )
+
+
 def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str) -> Iterator[Finding]:
     """Yield a finding about the joints that rested or stuck, whose equations are left out meanwhile.
 
@@ -83,7 +98,12 @@ def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str
     statement = (
         f"in {motion}, {others} for {seconds[longest]:.3g} of {errors.seconds:.3g} s ({100.0 * resting[longest]:.3g} %)"
     )
-    stuck = tuple(name for name, judged in zip(joints, errors.judged, strict=True) if not judged)
+    # A joint may also have too few samples to be judged because its errors are correlated for a long time.
+    stuck = tuple(
+        name
+        for name, judged in zip(joints, errors.judged, strict=True)
+        if not judged and shares[name] > MIN_STUCK_SHARE
+    )
     remedy = (
         "stiction hides the friction of a joint at rest, so its equations are left out of fit and errors meanwhile; "
         "set min_speed to 0 (--min-speed 0) to use them"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ytheta.identification.equations.differential import RigidTorque
@@ -45,6 +45,13 @@ class SelectedModel:
     def make_problem(self) -> EstimationProblem:
         """Return the equations of the model."""
         return self.equations.make_problem(self.families, self.load)
+
+    def without_load(self) -> SelectedModel:
+        """Return the model without load-dependent friction, which contradicts the torque on which it depends."""
+        kept = tuple(family for family in self.choice.kept if family is not Family.LOAD)
+        choice = replace(self.choice, kept=kept, contradictory=(Family.LOAD,))
+        families = tuple(family for family in self.families if family is not Family.LOAD)
+        return replace(self, choice=choice, families=families, load=None)
 
     def compute_transition_covariance(self) -> BaseByBase | None:
         """Return the part of the covariance that is due to uncertain transition speeds; None if none was chosen."""

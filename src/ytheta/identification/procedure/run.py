@@ -21,10 +21,16 @@ from ytheta.identification.equations.hat_matrix import compute_hat_autocovarianc
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
-from ytheta.identification.estimators.evidence.model_choice import compute_error_percent, make_rigid_torque
+from ytheta.identification.estimators.evidence.model_choice import (
+    MAX_LOAD_ERROR_RATIO,
+    MAX_LOAD_ROUNDS,
+    compute_error_percent,
+    make_rigid_torque,
+)
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
+    describe_left_out_offsets,
     describe_transitions,
     describe_unknown_geometry,
     find_body_findings,
@@ -33,8 +39,9 @@ from ytheta.identification.fit_findings import (
     find_resting_joints,
     find_unexcited_joints,
 )
-from ytheta.identification.log_checks import check_logs, find_repetitions, find_zero_torques
+from ytheta.identification.log_checks import check_logs, find_one_way_drives, find_repetitions, find_zero_torques
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs
+from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.procedure.equation_maker import EquationMaker, plan_logs
 from ytheta.identification.procedure.judge import Judge
@@ -53,14 +60,15 @@ NOISE_BANDWIDTH = 0.898
 def run_identification(request: Request, report: Callable[[str], None]) -> Identification:
     """Identify what is requested; ``report`` is called with the name of each stage when it starts."""
     check_logs(request.robot, request.logs)
+    one_way_drives = find_one_way_drives(request.robot, request.fit_logs)
+    request = replace(request, selection=request.selection.leave_out_offsets(one_way_drives))
     repetitions = tuple(find_repetitions(request.fit_logs, request.validation_logs))
     report("choosing the low-pass")
     plan = plan_logs(request)
     report("choosing the model")
     model = select_model(EquationMaker(request, plan))
     report("estimating")
-    problem = model.make_problem()
-    estimator, estimate = _estimate(request, model, problem)
+    model, problem, estimator, estimate = _estimate_with_own_load(request, model)
     report("computing the errors")
     highest_speeds = find_highest_speeds(request.robot, request.fit_logs)
     base = problem.base.with_robot(
@@ -99,6 +107,35 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         return _add_bodies(result, base, judge, request, highest_speeds)
     negative = tuple(find_negative_inertias(base, result.beta, result.std))
     return replace(result, findings=(*result.findings, *negative))
+
+
+def _estimate_with_own_load(
+    request: Request, model: SelectedModel
+) -> tuple[SelectedModel, EstimationProblem, Estimator, Estimate]:
+    """Estimate the model; load-dependent friction must hold with the transmitted torque of the estimate itself.
+
+    The model was chosen with the transmitted torque of another estimate. If the two never agree, the model has no such
+    friction, unless the user asked for it.
+    """
+    problem = model.make_problem()
+    estimator, estimate = _estimate(request, model, problem)
+    for _ in range(MAX_LOAD_ROUNDS):
+        if model.load is None:
+            return model, problem, estimator, estimate
+        own = replace(model, load=make_rigid_torque(problem, estimate.beta))
+        own_problem = own.make_problem()
+        error, own_error = (
+            compute_error_percent(each.normal_equations(), estimate.beta) for each in (problem, own_problem)
+        )
+        if own_error <= MAX_LOAD_ERROR_RATIO * error:
+            return model, problem, estimator, estimate
+        model, problem = own, own_problem
+        estimator, estimate = _estimate(request, model, problem)
+    if Family.LOAD not in request.selection.forced:
+        model = model.without_load()
+        problem = model.make_problem()
+        estimator, estimate = _estimate(request, model, problem)
+    return model, problem, estimator, estimate
 
 
 def _estimate(request: Request, model: SelectedModel, problem: EstimationProblem) -> tuple[Estimator, Estimate]:
@@ -153,6 +190,7 @@ def _find_model_findings(
     """Yield findings about the parameters, the choice of the model and the estimate."""
     yield from describe_unknown_geometry(problem.base)
     yield from describe_cumulative_form(request.form)
+    yield from describe_left_out_offsets(request.selection.without_offset)
     yield from estimate.findings
     yield from find_unexcited_joints(problem, estimator, estimate)
     yield from describe_transitions(request.lowest_transition_speeds, model.transition_speeds)

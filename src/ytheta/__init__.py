@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from ytheta.identification.model_file import read_model as read_model
     from ytheta.identification.persistent_excitation import PersistentExcitation as PersistentExcitation
     from ytheta.identification.persistent_excitation import assess_persistent_excitation as assess_persistent_excitation
-    from ytheta.identification.predict import Prediction as Prediction
     from ytheta.identification.predict import predict as predict
+    from ytheta.identification.prediction.prediction import Prediction as Prediction
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
@@ -108,7 +108,7 @@ _MODULES = {
     "ParameterChange": "ytheta.simulation.parameter_changes",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
-    "Prediction": "ytheta.identification.predict",
+    "Prediction": "ytheta.identification.prediction.prediction",
     "PreparationSettings": "ytheta.logs.preparing.settings",
     "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",

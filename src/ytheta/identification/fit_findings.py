@@ -12,7 +12,7 @@ from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.model_choice import ModelChoice

@@ -13,7 +13,7 @@ import numpy as np
 import tomlkit
 
 import ytheta
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.priors.description import DESCRIPTION

@@ -33,7 +33,7 @@ from ytheta.identification.assessment.excitation import (
 from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
 from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residual_causes import ResidualCause
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.autocorrelation import (
     MIN_REMAINING_SHARE,

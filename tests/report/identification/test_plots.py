@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from tests.support.browser import Page
-from ytheta.identification.assessment.residuals import Trace
+from ytheta.identification.assessment.torque_errors import Trace
 from ytheta.identification.result import Identification
 from ytheta.report.identification.plots import continuous_time, find_left_out_times, make_band, plot_torque
 

@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import Identifiability
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.assessment.residuals import MotionRange
+from ytheta.identification.assessment.torque_errors import MotionRange
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot

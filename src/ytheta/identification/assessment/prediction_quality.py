@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.shapes import PerJoint, freeze
 
 # Torque of a joint relative to that of the strongest joint of its kind. In their URDFs, the effort limits of the last

@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.prediction_quality import PredictionQuality
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 
 # Errors of all joints together, in percent of the scales of ``prediction_quality``.
 MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach 5 to 10 % on motion not used for the fit

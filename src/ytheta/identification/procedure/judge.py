@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residual_causes import ResidualCause, find_residual_causes
-from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
+from ytheta.identification.assessment.residuals import compute_errors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source

@@ -12,7 +12,7 @@ from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.diagnosis import diagnose
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import find_highest_speeds, with_smooth_speeds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.identification.assessment.residuals import Trace
+from ytheta.identification.assessment.torque_errors import Trace
 from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR

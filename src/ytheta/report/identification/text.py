@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.model_table import summarize_selection
 from ytheta.identification.standard_parameters import Mark

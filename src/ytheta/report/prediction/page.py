@@ -15,7 +15,7 @@ from ytheta.report.prediction.plots import plot_torques
 from ytheta.report.prediction.summary import summarize_prediction
 
 if TYPE_CHECKING:
-    from ytheta.identification.predict import Prediction
+    from ytheta.identification.prediction.prediction import Prediction
 
 check_installed()
 

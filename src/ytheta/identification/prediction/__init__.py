@@ -1,0 +1,1 @@
+"""Predicted torques, and the models that predict them."""

@@ -18,11 +18,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import multiprocessing.resource_tracker
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 5.0  # within which a scheduler and its workers must answer
 POLL_INTERVAL = 0.5  # between two looks at the connection while a result is awaited
 MAX_DISCONNECTED = 5.0  # after which a scheduler that does not answer is lost
+KILL_INTERVAL = 0.02  # between two looks at the processes of a cluster whose start was interrupted
 CLOSE_TIMEOUT = 1.0  # for closing a client or a cluster in good order; after that, its processes are killed
 LOOPBACK = "127.0.0.1"
 DASK_SETTINGS = {
@@ -102,12 +104,15 @@ def start_cluster(workers: int) -> Iterator[Engine]:
     distributed = _import_distributed()
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise InputError(_MAIN_GUARD_ADVICE)
-    with _apply_settings():
+    with _apply_settings(), _silence_logs():
         cluster = _start_local_cluster(workers)
         try:
             client = distributed.Client(cluster, set_as_default=False)
             try:
                 yield Dask(client)
+            except BaseException:
+                _kill_workers(cluster)  # closing in good order would wait for the work that they are doing
+                raise
             finally:
                 with suppress(TimeoutError, OSError):
                     client.close(timeout=CLOSE_TIMEOUT)
@@ -167,6 +172,44 @@ def _run_item(work: Callable[[Item], Result], item: Item) -> Result:
 
 
 def _start_local_cluster(workers: int) -> LocalCluster:
+    """Start a cluster in another thread, so that Ctrl-C can end the processes that are being started.
+
+    Threads and processes inherit the signals that are blocked. In a process that is still importing modules, Ctrl-C
+    would print a traceback.
+    """
+    children, certificate = multiprocessing.active_children(), _make_certificate()
+    with ThreadPoolExecutor(1) as pool:
+        with _block_interrupts():
+            start = pool.submit(_make_local_cluster, workers, certificate)
+        try:
+            return start.result()
+        except KeyboardInterrupt:
+            while not start.done():  # without its processes, the start fails
+                for child in multiprocessing.active_children():
+                    if child not in children:
+                        child.kill()
+                wait([start], timeout=KILL_INTERVAL)
+            if not start.exception():
+                _kill_workers(start.result())
+                _close_cluster(start.result())
+            raise
+
+
+@contextmanager
+def _block_interrupts() -> Iterator[None]:
+    """Let threads that start now, and their processes, never receive Ctrl-C."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    multiprocessing.resource_tracker.ensure_running()  # when it starts later, it lets all signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _make_local_cluster(workers: int, certificate: Security) -> LocalCluster:
     distributed = _import_distributed()
     try:
         return distributed.LocalCluster(
@@ -175,7 +218,7 @@ def _start_local_cluster(workers: int) -> LocalCluster:
             processes=True,
             host=LOOPBACK,
             protocol="tls",
-            security=_make_certificate(),
+            security=certificate,
             dashboard_address=f"{LOOPBACK}:0",  # any free port; the default may be in use by another cluster
             scheduler_kwargs={"dashboard": False},
             memory_limit=0,
@@ -196,9 +239,19 @@ def _make_certificate() -> Security:
 
 def _close_cluster(cluster: LocalCluster) -> None:
     """Close a cluster in good order, or kill the processes that do not end."""
-    processes = [worker.pid for worker in cluster.workers.values()]
-    with suppress(TimeoutError, OSError):
+    try:
         cluster.close(timeout=CLOSE_TIMEOUT)
+    except (TimeoutError, OSError):
+        _kill_workers(cluster)
+        with suppress(TimeoutError, OSError):
+            cluster.close(timeout=CLOSE_TIMEOUT)
+
+
+def _kill_workers(cluster: LocalCluster) -> None:
+    """Kill the processes of a cluster, and keep Dask from replacing them."""
+    for worker in cluster.workers.values():
+        worker.close_gracefully(reason="the cluster is closed")
+    processes = [worker.pid for worker in cluster.workers.values()]
     for child in multiprocessing.active_children():
         if child.pid in processes:
             child.kill()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, measure_best
+from benchmarks.memory import read_peak_memory
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import base_parameters
@@ -211,16 +211,7 @@ def file(path: str) -> dict[str, float]:
     start = time.perf_counter()
     identification = identify(robot, read_log(path, robot))
     assert identification.verdict.solved
-    return {"seconds": time.perf_counter() - start, "megabytes": _read_peak_memory() / 1e6}
-
-
-def _read_peak_memory() -> float:
-    """Return the peak memory of this process in bytes."""
-    status = Path("/proc/self/status")
-    if status.exists():  # on Linux, ru_maxrss includes the peak of the parent process
-        return 1024.0 * float(status.read_text().split("VmHWM:")[1].split()[0])
-    kilobyte = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilobyte)
+    return {"seconds": time.perf_counter() - start, "megabytes": read_peak_memory() / 1e6}
 
 
 class _UsualScript:

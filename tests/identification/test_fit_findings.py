@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,8 @@ from ytheta.findings import Finding
 from ytheta.identification.bodies import solver
 from ytheta.identification.bodies.bounds import BodyBounds
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.fit_findings import find_body_findings
+from ytheta.identification.result import ConsistencyCost
 from ytheta.robot.inertia import Inertia
 
 LOADED = "wrist_3_link"
@@ -139,3 +142,13 @@ def test_friction_that_would_fall_is_constant_beyond_the_recorded_speed() -> Non
         if joint in note.names:
             assert drives[joint].friction_speed == pytest.approx(highest, rel=0.05)
     assert fit.consistent
+
+
+def test_a_cost_of_consistency_that_does_not_matter_is_not_reported() -> None:
+    """Without noise, the error of the estimate is so small that a ratio to it says nothing."""
+    case = simulate_loaded()
+    fit = yt.identify(case.description, case.fit)
+    for bodies, count in ((0.09, 0), (0.11, 1)):
+        costly = replace(fit, consistency_cost=ConsistencyCost(0.001, bodies))
+        findings = [each for each in find_body_findings(costly) if "physical consistency costs" in each.text]
+        assert len(findings) == count

@@ -14,7 +14,9 @@ from tests.support.form_cases import torque
 from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, make_case
 from ytheta.errors import InputError, RobotError, UnsetAngleError, UnsetLengthError
 from ytheta.files.angles import Angle
-from ytheta.identification.unknown_geometry import make_torque_kernel
+from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.unknown_geometry import find_driving_friction, make_torque_kernel
 from ytheta.robot.frame import Frame
 
 
@@ -180,7 +182,8 @@ def test_negative_masses_and_moments_are_found() -> None:
         yt.identify(forget_lengths(make_arm("RPR")), replace(log, tau=sign * log.tau)) for sign in (1.0, -1.0)
     )
     assert "negative" not in [finding.code for finding in right.findings]
-    (finding,) = (finding for finding in wrong.findings if finding.code == "negative")
+    finding, friction = (finding for finding in wrong.findings if finding.code == "negative")
+    assert friction.names == ("joint1", "joint2", "joint3")
     values = dict(zip(wrong.names, wrong.beta, strict=True))
     expressions = dict(zip(wrong.names, wrong.base.expressions, strict=True))
     masses = [name for name, text in expressions.items() if text in ("link2.m + link3.m", "link3.Izz")]
@@ -190,7 +193,7 @@ def test_negative_masses_and_moments_are_found() -> None:
         assert values[name] < 0.0
         assert "mx" not in expressions[name]
     assert "base parameters" not in str(wrong)
-    assert "the identified friction of joint1, joint2, joint3 is negative" in " ".join(str(wrong).split())
+    assert "Doubtful: sums of masses or moments of inertia are negative" in " ".join(str(wrong).split())
 
 
 def test_a_window_that_is_too_long() -> None:
@@ -199,3 +202,30 @@ def test_a_window_that_is_too_long() -> None:
         yt.identify(forget_lengths(make_arm("RPR")), log, form="cumulative", window=1000.0)
     fit = yt.identify(forget_lengths(make_arm("RPR")), log, form="cumulative")
     assert [finding.text for finding in fit.findings if finding.code == "standard deviations"]
+
+
+def test_friction_that_drives_is_not_a_good_model() -> None:
+    """If all torques have the wrong sign, all parameters have it too, and the error is as small as before."""
+    robot, log = forget_lengths(make_arm("RPR")), make_case("RPR").make_log(noise=0.1)
+    assert log.tau is not None
+    right, wrong = (yt.identify(robot, replace(log, tau=sign * log.tau), friction=FRICTION) for sign in (1.0, -1.0))
+    assert wrong.fit.relative_percent == pytest.approx(right.fit.relative_percent, rel=1e-6)
+    assert [finding.code for finding in right.findings if finding.code == FitFindingCode.NEGATIVE] == []
+    assert right.verdict.grade is Grade.GOOD
+    assert wrong.verdict.grade is Grade.DOUBTFUL
+    findings = [finding for finding in wrong.findings if finding.code == FitFindingCode.NEGATIVE]
+    assert any("drives instead of braking" in finding.text for finding in findings)
+
+
+def test_only_significant_friction_is_reported() -> None:
+    """At rest only Coulomb friction counts; at the highest speed viscous friction may outweigh it."""
+    base = make_case("RPR").base
+    place = {name: k for k, name in enumerate(base.names)}
+    covariance, std = 0.01 * np.eye(len(base.names)), np.full(len(base.names), 0.1)
+    speeds = dict.fromkeys(base.robot.moving, 2.0)
+    for fc, fv, expected in ((1.0, -0.2, False), (1.0, -1.0, True), (-0.2, 1.0, False), (-0.5, 1.0, True)):
+        beta = np.ones(len(base.names))
+        beta[[place["joint2.fc"], place["joint2.fv"]]] = fc, fv
+        found = list(find_driving_friction(base, beta, covariance, std, speeds))
+        assert [finding.names for finding in found] == [("joint2",)] * expected, (fc, fv)
+    assert list(find_driving_friction(base, -np.ones(len(std)), covariance, np.full(len(std), np.inf), speeds)) == []

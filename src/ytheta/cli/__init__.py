@@ -16,6 +16,7 @@ import sys
 import traceback
 import warnings
 
+from ytheta.cli.interrupts import INTERRUPTED, handle_interrupts
 from ytheta.cli.streams import prepare_streams
 from ytheta.errors import YthetaError
 
@@ -30,26 +31,34 @@ def main() -> None:
     prepare_streams()
     if not os.environ.get(DEBUG_VARIABLE):
         warnings.simplefilter("ignore")  # they are for programmers, and contain lines of source code
-    try:
-        from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # in the processes that this one starts
+    with handle_interrupts() as interruption:
+        try:
+            from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer
 
-        code = run(sys.argv[1:])
-        sys.stdout.flush()
-    except YthetaError as error:
+            code = run(sys.argv[1:])
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            code = _print_error("interrupted", INTERRUPTED)
+        except Exception as error:
+            # Compiled libraries may turn an interruption into an error of their own.
+            code = _print_error("interrupted", INTERRUPTED) if interruption.requested else _report_error(error)
+    sys.exit(code)
+
+
+def _report_error(error: Exception) -> int:
+    """Report an error in one sentence; return the exit code."""
+    if isinstance(error, YthetaError):
         for note in getattr(error, "__notes__", ()):
             _print_error(f"note: {' '.join(note.split())}", 2)
-        code = _print_error(f"error: {' '.join(str(error).split())}", 2)
-    except OSError as error:
+        return _print_error(f"error: {' '.join(str(error).split())}", 2)
+    if isinstance(error, OSError):
         _discard_output()
-        code = _print_error(
+        return _print_error(
             f"error: the output cannot be written: {error.strerror or error}; free some space, or choose another place",
             2,
         )
-    except KeyboardInterrupt:
-        code = _print_error("interrupted", 130)
-    except Exception as error:
-        code = _report_internal_error(error)
-    sys.exit(code)
+    return _report_internal_error(error)
 
 
 def _report_internal_error(error: Exception) -> int:

@@ -17,6 +17,7 @@ import ytheta
 from ytheta.cli.base import base
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
+from ytheta.cli.interrupts import INTERRUPTED
 from ytheta.cli.predict import predict
 from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
@@ -31,7 +32,6 @@ NUMBER_SENTENCES = {
     "Input should be a valid number": "this is not a number",
     "Input should be a valid integer": "this is not a whole number",
 }
-INTERRUPTED = 130  # Typer's exit code after Ctrl-C
 
 app = typer.Typer(
     name="ytheta",
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
         place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
         message = _reword(error.format_message())
         raise InputError(message if message.endswith("?") else f"{message}; see {place} --help") from None
-    if code == INTERRUPTED:
+    if code == INTERRUPTED:  # Typer's exit code after Ctrl-C, too
         raise KeyboardInterrupt
     return code or 0
 

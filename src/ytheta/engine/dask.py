@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -28,19 +27,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import ytheta
+from ytheta.engine.dask_cluster import (
+    CLOSE_TIMEOUT,
+    MAIN_GUARD_ADVICE,
+    close_cluster,
+    import_distributed,
+    kill_workers,
+    start_local_cluster,
+)
 from ytheta.engine.engine import ITEMS_PER_WORKER, Engine, Item, Result
 from ytheta.engine.local import limit_blas_threads
-from ytheta.errors import InputError, MissingExtraError
+from ytheta.errors import InputError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, LocalCluster, Security
+    from distributed import Client, Future, Security
 
 # Times in s.
 CONNECT_TIMEOUT = 5.0  # within which a scheduler and its workers must answer
 POLL_INTERVAL = 0.5  # between two looks at the connection while a result is awaited
 MAX_DISCONNECTED = 5.0  # after which a scheduler that does not answer is lost
-CLOSE_TIMEOUT = 1.0  # for closing a client or a cluster in good order; after that, its processes are killed
-LOOPBACK = "127.0.0.1"
 DASK_SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1TiB",  # no warnings about large items
     "distributed.scheduler.http.routes": [],
@@ -55,7 +60,7 @@ class Dask:
     client: Client
 
     def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        distributed = _import_distributed()
+        distributed = import_distributed()
         remote_work = self.client.submit(_keep, work, pure=False)
         limit = ITEMS_PER_WORKER * max(1, sum(self.client.nthreads().values()))
         waiting: deque[Future] = deque()
@@ -99,26 +104,29 @@ class Dask:
 @contextmanager
 def start_cluster(workers: int) -> Iterator[Engine]:
     """Start processes on this machine, with one thread each; the processes end with the ``with`` block."""
-    distributed = _import_distributed()
+    distributed = import_distributed()
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(_MAIN_GUARD_ADVICE)
-    with _apply_settings():
-        cluster = _start_local_cluster(workers)
+        raise InputError(MAIN_GUARD_ADVICE)
+    with _apply_settings(), _silence_logs():
+        cluster = start_local_cluster(workers)
         try:
             client = distributed.Client(cluster, set_as_default=False)
             try:
                 yield Dask(client)
+            except BaseException:
+                kill_workers(cluster)  # closing in good order would wait for the work that they are doing
+                raise
             finally:
                 with suppress(TimeoutError, OSError):
                     client.close(timeout=CLOSE_TIMEOUT)
         finally:
-            _close_cluster(cluster)
+            close_cluster(cluster)
 
 
 @contextmanager
 def connect_cluster(address: str) -> Iterator[Engine]:
     """Use the workers of a running scheduler, such as ``tcp://10.0.0.5:8786``; the workers keep running."""
-    distributed = _import_distributed()
+    distributed = import_distributed()
     with _apply_settings(), _silence_logs():
         security = distributed.Security()  # what Dask's configuration contains, if anything
         _check_scheduler(address, security)
@@ -137,21 +145,6 @@ def connect_cluster(address: str) -> Iterator[Engine]:
                 client.close(timeout=CLOSE_TIMEOUT)
 
 
-_MAIN_GUARD_ADVICE = (
-    "every process that a script starts runs the script again; put the lines that open the engine under: "
-    'if __name__ == "__main__":'
-)
-
-
-def dask_setup(_worker: Any) -> None:
-    """Ignore Ctrl-C in a worker of a local cluster; Dask calls this function by its name when the worker starts.
-
-    A terminal sends Ctrl-C to all processes that it started. The process that started the workers handles Ctrl-C and
-    ends the workers.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def report_version() -> str:
     """Return the version of ytheta in a worker."""
     return ytheta.__version__
@@ -166,50 +159,12 @@ def _run_item(work: Callable[[Item], Result], item: Item) -> Result:
         return work(item)
 
 
-def _start_local_cluster(workers: int) -> LocalCluster:
-    distributed = _import_distributed()
-    try:
-        return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host=LOOPBACK,
-            protocol="tls",
-            security=_make_certificate(),
-            dashboard_address=f"{LOOPBACK}:0",  # any free port; the default may be in use by another cluster
-            scheduler_kwargs={"dashboard": False},
-            memory_limit=0,
-            preload=[__name__],  # for dask_setup
-            silence_logs=logging.CRITICAL,
-        )
-    except RuntimeError as error:
-        raise InputError(f"no cluster could be started ({error}); {_MAIN_GUARD_ADVICE}") from None
-
-
-def _make_certificate() -> Security:
-    """Return a certificate for this run only; it is kept in memory."""
-    try:
-        return _import_distributed().Security.temporary()
-    except ImportError:
-        raise MissingExtraError("cryptography is not installed; run: pip install 'ytheta[dask]'") from None
-
-
-def _close_cluster(cluster: LocalCluster) -> None:
-    """Close a cluster in good order, or kill the processes that do not end."""
-    processes = [worker.pid for worker in cluster.workers.values()]
-    with suppress(TimeoutError, OSError):
-        cluster.close(timeout=CLOSE_TIMEOUT)
-    for child in multiprocessing.active_children():
-        if child.pid in processes:
-            child.kill()
-
-
 def _check_scheduler(address: str, security: Security) -> None:
     """Raise an InputError if there is no scheduler at an address.
 
     Without this check a client would keep trying to connect, even after it is closed.
     """
-    distributed = _import_distributed()
+    distributed = import_distributed()
 
     async def ask_identity() -> dict[str, Any]:
         arguments = security.get_connection_args("client")
@@ -263,11 +218,3 @@ def _apply_settings() -> Any:
     import dask
 
     return dask.config.set(DASK_SETTINGS)
-
-
-def _import_distributed() -> Any:
-    try:
-        import distributed
-    except ModuleNotFoundError:
-        raise MissingExtraError("Dask is not installed; run: pip install 'ytheta[dask]'") from None
-    return distributed

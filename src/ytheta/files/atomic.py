@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -13,6 +14,8 @@ from ytheta.errors import InputError
 from ytheta.files.command_files import declare_output
 from ytheta.files.paths import check_path
 from ytheta.files.temporary import create_temporary, remove_stale_files
+
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_writable(path: str | Path, *endings: str) -> Path:
@@ -31,7 +34,7 @@ def check_writable(path: str | Path, *endings: str) -> Path:
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
         target = Path(os.path.realpath(path))  # what is written if the path is a link
-        remove_stale_files(target.parent)
+        remove_stale_files(target.parent)  # now, since they may fill the disk
         with create_temporary(target):
             pass
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
@@ -62,6 +65,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     declare_output(path)
     target = Path(os.path.realpath(path))
+    remove_stale_files(target.parent)
     try:
         with create_temporary(target) as temporary:
             yield temporary
@@ -74,4 +78,6 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
 def _make_write_error(path: Path, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or error
-    return InputError(f"{path} cannot be written: {reason}; check the folder")
+    is_full = getattr(error, "errno", None) in FULL_DISK_ERRORS
+    remedy = "free some space, or choose another place" if is_full else "check the folder"
+    return InputError(f"{path} cannot be written: {reason}; {remedy}")

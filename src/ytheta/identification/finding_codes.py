@@ -22,7 +22,7 @@ class FitFindingCode(StrEnum):
     DELAY = "delay"  # torques and positions were not recorded at the same time
     LENGTHS = "lengths"  # lengths of the description are in another unit
     GEOMETRY = "geometry"  # lengths are unknown, so that parameters of a regrouped Lagrangian were identified
-    NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative
+    NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative, or friction drives
     GRAVITY = "gravity"  # the log contradicts the described gravity
     PRIOR = "prior"  # what the prior is centred on says nothing about the links
     CONSISTENCY = "consistency"  # physically consistent bodies fit the log clearly worse than the estimate

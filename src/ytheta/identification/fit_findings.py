@@ -172,7 +172,7 @@ def find_body_findings(result: Identification) -> Iterator[Finding]:
         statement = "the solver stopped before it found the physically consistent bodies nearest to the estimate"
         remedy = "the bodies of the model file are consistent, but others may predict better; record richer motion"
         yield Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy)
-    if cost.ratio > MAX_CONSISTENCY_COST:
+    if cost.ratio > MAX_CONSISTENCY_COST and not cost.is_negligible:
         yield _describe_cost(standard, cost)
     yield from _find_unexpected_mass(result.base.robot, standard)
 

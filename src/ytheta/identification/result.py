@@ -45,7 +45,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.priors.noise import bound_preparation_errors
+from ytheta.identification.priors.noise import PREPARATION_ERROR, bound_preparation_errors
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.standard_parameters import (
@@ -62,6 +62,9 @@ from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
+# Error of the bodies in percent, up to which its ratio to that of the estimate does not matter: twenty times the error
+# that the preparation leaves in the torques, and a hundredth of what a good model may have.
+MAX_NEGLIGIBLE_ERROR = 2000.0 * PREPARATION_ERROR
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (
     FitFindingCode.TORQUE_SIGN,
@@ -72,6 +75,7 @@ CONTRADICTIONS = (
     FitFindingCode.JOINT_ORDER,
     FitFindingCode.TIME_SCALE,
     FitFindingCode.DELAY,
+    FitFindingCode.NEGATIVE,
     FitFindingCode.LENGTHS,
     FitFindingCode.GRAVITY,
 )
@@ -121,6 +125,11 @@ class ConsistencyCost:
     def ratio(self) -> float:
         """Error of the bodies divided by the error of the estimate, on the logs where it is larger."""
         return _divide(*self.worst)
+
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the error of the bodies is so small that it does not matter how much smaller the estimate's is."""
+        return max(self.bodies_percent, self.validation_bodies_percent or 0.0) <= MAX_NEGLIGIBLE_ERROR
 
     @property
     def worst(self) -> tuple[float, float]:

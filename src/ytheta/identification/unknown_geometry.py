@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.dynamics.motion import scalars
@@ -19,7 +21,7 @@ from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace
 from ytheta.robot.reading.toml.reader import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerBase
+from ytheta.shapes import BaseByBase, PerBase
 
 POSITIVE_PARAMETERS = ("m", "Ixx", "Iyy", "Izz", "Ia")  # masses and moments of inertia, which cannot be negative
 MIN_STANDARD_DEVIATIONS = 3.0  # negative value / standard deviation; above it, noise does not explain the sign
@@ -58,6 +60,36 @@ def find_negative_inertias(base: ModelParameters, beta: PerBase, std: PerBase) -
         remedy = "check the signs of torque and motion, the units, and the axes of the joints"
         fields = {"parameters": negative}
         yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, fields=fields)
+
+
+def find_driving_friction(
+    base: ModelParameters, beta: PerBase, covariance: BaseByBase, std: PerBase, highest_speeds: Mapping[str, float]
+) -> Iterator[Finding]:
+    """Yield a warning about friction that drives instead of braking, at rest or at the highest recorded speed.
+
+    This is for unknown geometry: with known geometry, the bodies of a model have friction that brakes.
+    """
+    places, driving = {name: k for k, name in enumerate(base.names)}, []
+    for name, drive in base.robot.drives:
+        known = {"fv": drive.viscous, "fc": drive.coulomb, "fs": drive.root or 0.0}
+        for speed in (0.0, highest_speeds.get(name, 0.0)):
+            row, torque = np.zeros(len(beta)), 0.0
+            for symbol, factor in {"fv": speed, "fc": 1.0, "fs": np.sqrt(speed)}.items():
+                place = places.get(parameter_name(name, symbol))
+                if place is None:
+                    torque += factor * known[symbol]
+                elif factor:
+                    row[place] = factor
+            estimated = row != 0.0
+            torque += float(row @ beta)
+            deviation = float(np.sqrt(max(row @ covariance @ row, 0.0)))
+            if np.isfinite(std[estimated]).all() and torque < -MIN_STANDARD_DEVIATIONS * deviation and estimated.any():
+                driving.append(name)
+    names = tuple(dict.fromkeys(driving))
+    if names:
+        statement = f"the friction of {', '.join(names)} drives instead of braking, which is impossible"
+        remedy = "check the signs of torque and motion; if both are right, record longer motion at several speeds"
+        yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, names=names)
 
 
 def _is_positive(combination: Combination) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.own_files import MARK
+from ytheta.files.tables import write_table
 from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float
 
@@ -23,10 +23,8 @@ def write_log(log: Log, path: str | Path) -> Path:
     with write_atomically(path) as file:
         if path.suffix.lower() == ".npz":
             np.savez_compressed(file, **columns, **{MARK: np.array("log")})  # type: ignore[arg-type]  # the stubs take any keyword for allow_pickle
-        elif path.suffix.lower() == ".parquet":
-            pl.DataFrame(columns).write_parquet(file, metadata={MARK: "log"})
         else:
-            pl.DataFrame(columns).write_csv(file)
+            write_table(columns, file, content="log")
     return path
 
 

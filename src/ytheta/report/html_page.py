@@ -1,12 +1,16 @@
 """Self-contained HTML pages for browsers; programs can read the embedded JSON.
 
 Plotly's library is five megabytes of text. It is embedded in compressed form, and the browser unpacks it.
+
+Every page has a content security policy: the browser runs only the scripts whose hashes the page names, and requests
+nothing. Plotly sets styles of its elements, so styles within the page are allowed.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -43,8 +47,25 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["plotly_json"] = figure_to_json
-    variables = {"version": ytheta.__version__, "library": compress_text(get_plotlyjs()), **content}
+    page_script, library = environment.get_template("page.js").render(), get_plotlyjs()
+    variables = {
+        "version": ytheta.__version__,
+        "policy": make_policy(page_script, library),
+        "page_script": page_script,
+        "library": compress_text(library),
+        **content,
+    }
     return environment.get_template(template).render(variables)
+
+
+def make_policy(*scripts: str) -> str:
+    """Return a content security policy that allows these scripts, styles within the page, and no requests."""
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:

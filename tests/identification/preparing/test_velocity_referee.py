@@ -57,3 +57,12 @@ def test_validation_logs_follow_the_fit() -> None:
     other = replace(log, q=log.q[::-1].copy(), qd=-np.asarray(log.qd)[::-1], tau=np.asarray(log.tau)[::-1].copy())
     fit = identify(known_arm().robot, log, validate=other, estimator="weighted", cutoff=10.0)
     assert fit.origin.settings[0].velocity == (True, True)
+
+
+def test_validation_logs_say_which_log_they_follow() -> None:
+    log = replace(make_log(wobbling="position", size=2e-3), source="fit.csv")
+    fit = identify(known_arm().robot, log, validate=replace(log, source="other.csv"), estimator="weighted", cutoff=10.0)
+    texts = {finding.source: finding.text for finding in fit.findings if finding.code == LogFindingCode.VELOCITY}
+    assert "torque residuals are" in texts["fit.csv"]
+    assert "as in fit.csv, where the torques decided" in texts["other.csv"]
+    assert "as in" not in texts["fit.csv"]

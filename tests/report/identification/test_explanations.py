@@ -53,6 +53,9 @@ def test_costs_of_consistency(identification: Identification) -> None:
     assert explain_consistency(validated) == (
         "bodies: physically consistent; this costs no error (4.00 % → 3.90 % on the validation logs)"
     )
+    exact = replace(identification, consistency_cost=ConsistencyCost(0.001, 0.02))
+    assert "this costs no error that matters (" in explain_consistency(exact)
+    assert not ConsistencyCost(0.001, 0.02, 0.001, 0.2).is_negligible
 
 
 def test_released_links_are_named() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.browser import EVIL, LOADS, Page, open_page
+from tests.support.browser import EVIL, LOADS, Page, open_page, remove_policy
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE
 from ytheta.identification.result import Identification
@@ -139,7 +139,7 @@ def test_a_browser_draws_the_plots(chromium: str, identification: Identification
 def test_a_click_sorts_a_table(chromium: str, identification: Identification, html: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.html"
     click = "document.querySelector('#parameters th:nth-child(2)').click();</script>"
-    path.write_text(re.sub(r"plots\(\);\s*</script>", click, html), encoding="utf-8")
+    path.write_text(re.sub(r"plots\(\);\s*</script>", click, remove_policy(html)), encoding="utf-8")
     dom, console = open_page(chromium, path)
     assert console == []
     assert Page(dom).parameters == [identification.names[k] for k in np.argsort(identification.beta)]
@@ -147,7 +147,7 @@ def test_a_click_sorts_a_table(chromium: str, identification: Identification, ht
 
 def test_script_errors_are_noticed(chromium: str, html: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.html"
-    path.write_text(re.sub(r"plots\(\);\s*</script>", "missing();</script>", html), encoding="utf-8")
+    path.write_text(re.sub(r"plots\(\);\s*</script>", "missing();</script>", remove_policy(html)), encoding="utf-8")
     dom, console = open_page(chromium, path)
     assert any("missing is not defined" in line for line in console)
     assert "needs JavaScript" in Page(dom).text

@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.display import Reported
 from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
-from ytheta.files.own_files import MARK
+from ytheta.files.tables import write_table
 from ytheta.findings import Finding
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.logs.preparing.preparation import Preparation
@@ -66,20 +66,14 @@ class Prediction(Reported):
 
     def save(self, path: str | Path) -> Path:
         """Write t, measured and predicted torques and ``std`` of every joint to a ``.csv`` or ``.parquet`` file."""
-        import polars as pl
-
         path = check_writable(path, *SUFFIXES)
         refuse_to_overwrite(path, (self.source,))
         columns = {"t": self.t}
         for kind, torques in (("measured", self.measured), ("predicted", self.predicted), ("std", self.std)):
             if torques is not None:
                 columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(self.robot.actuated)}
-        table = pl.DataFrame(columns)
         with write_atomically(path) as file:
-            if path.suffix.lower() == ".csv":
-                table.write_csv(file)
-            else:
-                table.write_parquet(file, metadata={MARK: "prediction"})
+            write_table(columns, file, content="prediction")
         return path
 
     def __repr__(self) -> str:

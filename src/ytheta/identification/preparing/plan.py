@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ytheta.arguments import check_number, is_positive
 from ytheta.errors import InputError
@@ -148,7 +149,8 @@ def _choose_velocities(
         if decided and each.velocity.comparisons:
             pairs = zip(nearest.uses_recorded_velocity, each.velocity.may_use_recorded, strict=True)
             uses_recorded = tuple(used and allowed for used, allowed in pairs)
-            each = each.with_velocity(replace(each.velocity, uses_recorded=uses_recorded))
+            followed = Path(nearest.log.source).name or "the log of the fit"
+            each = each.with_velocity(replace(each.velocity, uses_recorded=uses_recorded, followed=followed))
         validation.append(each)
     return (*fit, *validation)
 

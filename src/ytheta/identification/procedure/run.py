@@ -49,7 +49,7 @@ from ytheta.identification.procedure.model_selection import SelectedModel, selec
 from ytheta.identification.procedure.request import Request
 from ytheta.identification.result import ConsistencyCost, Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
-from ytheta.identification.unknown_geometry import find_negative_inertias
+from ytheta.identification.unknown_geometry import find_driving_friction, find_negative_inertias
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import AUTO
 
@@ -105,8 +105,11 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     if isinstance(base, BaseParameters):
         report("finding the bodies")
         return _add_bodies(result, base, judge, request, highest_speeds)
-    negative = tuple(find_negative_inertias(base, result.beta, result.std))
-    return replace(result, findings=(*result.findings, *negative))
+    impossible = (
+        *find_negative_inertias(base, result.beta, result.std),
+        *find_driving_friction(base, result.beta, result.covariance, result.std, highest_speeds),
+    )
+    return replace(result, findings=(*result.findings, *impossible))
 
 
 def _estimate_with_own_load(

@@ -121,11 +121,13 @@ class VelocityChoice:
 
     ``comparisons`` are those on which the choice is based; they are empty if the source was set or cannot be compared.
     ``torque_gain``: relative reduction of the torque residual by this choice, if the torques decided; otherwise None.
+    ``followed``: name of the log of the fit whose choice, made by its torques, is followed; empty if there is none.
     """
 
     uses_recorded: tuple[bool, ...]
     comparisons: tuple[VelocityComparison, ...] = ()
     torque_gain: float | None = None
+    followed: str = ""
 
     @property
     def may_use_recorded(self) -> tuple[bool, ...]:
@@ -145,6 +147,8 @@ class VelocityChoice:
             )
         worse = {name: each for name, each, used in rows if not used and not each.is_wrong}
         reason = "" if self.torque_gain is None else f": torque residuals are {100 * self.torque_gain:.2g} % smaller"
+        if self.followed:
+            reason = f" as in {self.followed}, where the torques decided"
         if worse:
             yield _make_finding(Severity.NOTE, f"differentiated position is used{reason}", worse, COMPUTED)
         used_ones = {name: each for name, each, used in rows if used}

@@ -99,6 +99,8 @@ def explain_consistency(identification: Identification) -> str:
     change = 100.0 * (bodies / estimate - 1.0) if estimate > 0.0 else 0.0
     amount = f"{change:.0f}" if change >= 10.0 else f"{change:.2g}"
     words = f"this costs {amount} % of error" if change >= 0.05 else "this costs no error"
+    if cost.is_negligible:
+        words = "this costs no error that matters"
     state = "physically consistent"
     if not identification.consistent:
         state, words = (

@@ -254,12 +254,9 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
     for remark in list_weaknesses(identification):
         yield safe_text(remark)
-    if identification.inconsistent:
+    if identification.inconsistent and identification.consistent is not None:  # else there are findings about it
         parts = list_names(tuple(identification.inconsistent), MAX_NAMES)
-        if identification.consistent is None:
-            remark = f"the identified friction of {parts} is negative; check the signs of torque and motion"
-        else:
-            remark = f"the parameters of {parts} are not physically consistent; simulators may refuse the model"
+        remark = f"the parameters of {parts} are not physically consistent; simulators may refuse the model"
         yield safe_text(remark, "yellow")
 
 

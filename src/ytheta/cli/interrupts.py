@@ -1,0 +1,68 @@
+"""Ctrl-C: the command ends within two seconds, whatever it is doing.
+
+Ctrl-C raises KeyboardInterrupt, so that temporary files are removed and processes end in good order. Compiled libraries
+that call Python may swallow this exception or turn it into another one, and cleaning up may take long. Therefore a
+timer ends the process if it is still running after ``MAX_CLEANUP_TIME``; a second Ctrl-C ends it at once. Temporary
+files that are left behind are removed by the next command.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+
+MAX_CLEANUP_TIME = 1.2  # s
+INTERRUPTED = 130  # exit code: 128 + SIGINT, as of a shell
+
+
+@dataclass
+class Interruption:
+    """Whether Ctrl-C was pressed."""
+
+    requested: bool = False
+
+
+@contextmanager
+def handle_interrupts() -> Iterator[Interruption]:
+    """Handle Ctrl-C in a ``with`` block, unless the caller handles or ignores it."""
+    interruption = Interruption()
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield interruption
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if interruption.requested:
+            _end_process()
+        interruption.requested = True
+        _start_timer()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interruption
+    finally:
+        if not interruption.requested:  # else the timer also limits what Python does at exit
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _start_timer() -> None:
+    if hasattr(signal, "setitimer"):  # not on Windows
+        signal.signal(signal.SIGALRM, lambda *_: _end_process())
+        signal.setitimer(signal.ITIMER_REAL, MAX_CLEANUP_TIME)
+
+
+def _end_process() -> None:
+    """End this process and those that it started, without cleaning up."""
+    import multiprocessing
+
+    for child in multiprocessing.active_children():
+        child.kill()
+    with suppress(OSError):
+        os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)

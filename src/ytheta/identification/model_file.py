@@ -11,8 +11,7 @@ torques follow from the parameters of the table and from the regrouped Lagrangia
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,20 +20,20 @@ import numpy as np
 
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
-from ytheta.errors import InputError, suggest_names
+from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.bounded import read_bytes
 from ytheta.files.own_files import TOML_MARK
 from ytheta.files.paths import check_path
 from ytheta.files.toml_document import parse_toml
 from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.model_checks import check_joints, check_settings, find_contradictions
 from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.settings import EarlierModel, PriorSettings, check_same_parts
 from ytheta.identification.unknown_geometry import (
     is_without_geometry,
     make_torque_kernel,
 )
-from ytheta.logs.preparing.settings import AUTO
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 
 SUFFIX = ".toml"
 NO_PRIOR = "none"
-# Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
-RELATIVE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +191,12 @@ def read_model(path: str | Path) -> Model:
         names = tuple(str(row["name"]) for row in rows)
         beta, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
         covariance = _to_symmetric_matrix(table["covariance"], len(names))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
     known = {*robot.parameter_names, *(names if is_without_geometry(table) else ())}
-    for contradiction in _find_contradictions(known, names, beta, std, covariance):
+    for contradiction in find_contradictions(known, names, beta, std, covariance):
         raise InputError(f"{path}: {contradiction}; identify the robot again")
+    check_joints(table, robot, path)
     return Model(robot, names, beta, covariance, table)
 
 
@@ -210,52 +208,8 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     table = parse_toml(read_bytes(path), str(path)).get(TABLE)
     if not isinstance(table, Mapping):
         return None
-    if "slowest" in table:
-        raise InputError(f"{path}: 'slowest' of its identification is now called 'min_speed'; rename this key")
-    cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
-    if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
-        raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a positive frequency in Hz")
-    if min_speed not in (None, AUTO) and not (
-        isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)
-    ):
-        raise InputError(
-            f"{path}: min_speed of its identification is {min_speed!r}; write one non-negative speed for each joint, "
-            'or "auto"'
-        )
+    check_settings(table, path)
     return table
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _find_contradictions(
-    known: Collection[str], names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
-) -> Iterator[str]:
-    """Yield contradictions between the values of a file; contradictions occur only if the file was edited.
-
-    ``known``: the names that parameters may have.
-    """
-    for name in names:
-        if name.removesuffix("*") not in known:
-            yield f"the robot has no parameter {name!r}{suggest_names(name, known)}"
-    if len(set(names)) < len(names):
-        yield "a base parameter is listed twice"
-    if not np.isfinite(beta).all():
-        yield f"the value of {names[int(np.argmin(np.isfinite(beta)))]} is not finite"
-    if not np.isfinite(covariance).all():
-        yield "the covariance contains numbers that are not finite"
-        return
-    variances = np.diag(covariance)
-    if (variances < 0.0).any():
-        yield f"the variance of {names[int(np.argmin(variances))]} is negative"
-        return
-    scale = np.where(variances > 0.0, np.sqrt(variances), 1.0)
-    if len(names) and np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < -RELATIVE_TOLERANCE:
-        yield "the covariance has a negative eigenvalue"
-    differs = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=RELATIVE_TOLERANCE, atol=0.0)
-    if differs.any() or np.isnan(std).any() or (std < 0.0).any():
-        yield f"std of {names[int(np.argmax(differs | ~(std >= 0.0)))]} is not the root of its variance"
 
 
 def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:

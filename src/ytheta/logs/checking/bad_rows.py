@@ -101,8 +101,10 @@ def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
     steps = np.diff(log.t)
     jumps = (steps <= 0.0) | (steps > MIN_JUMP_RATIO * np.nanmedian(np.diff(log.t[good])))
     for k in range(log.q.shape[1]):
-        typical_step = np.nanquantile(np.abs(np.diff(log.q[good, k])), 0.99)
         with np.errstate(invalid="ignore", over="ignore"):
+            good_steps = np.abs(np.diff(log.q[good, k]))
+            finite = good_steps[np.isfinite(good_steps)]
+            typical_step = np.quantile(finite, 0.99) if len(finite) else 0.0
             jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * typical_step + MIN_JUMP
     return np.asarray(jumps)
 

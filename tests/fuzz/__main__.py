@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tests.fuzz.campaign import Failure, Job, run_campaign
@@ -45,9 +46,15 @@ def main() -> int:
             path.write_bytes(reader.make_input(read_seeds(Path(folder), reader), failure.seed, failure.number))
             _print(f"{path}: {failure.outcome}: {failure.text}")
 
-        tally = run_campaign(jobs, Path(folder), max_seconds=options.seconds, report=keep)
-    _print(tally.format_table())
-    return 1 if tally.failures else 0
+        deadline, failures = time.monotonic() + options.seconds, 0
+        for job in jobs:
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                break
+            tally = run_campaign([job], Path(folder), max_seconds=left, report=keep)
+            failures += len(tally.failures)
+            _print(tally.format_table(heads=job is jobs[0]))
+    return 1 if failures else 0
 
 
 def _print(text: str) -> None:

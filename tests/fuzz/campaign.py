@@ -23,6 +23,8 @@ MAX_START_SECONDS = 120.0  # until a worker has imported what it needs
 MAX_SILENT_SECONDS = 2.0 * MAX_SECONDS  # the worker measures by itself; the rest is for a busy machine
 MAX_INPUTS_PER_WORKER = 20_000  # fresh processes, so that memory that libraries keep does not add up
 
+NAME_WIDTH, COUNT_WIDTH = 10, 7  # characters of columns of the table
+
 Job = tuple[str, int, int, int]  # reader, seed, first and last number of the inputs
 
 
@@ -40,26 +42,24 @@ class Tally:
     """The outcomes of all inputs of a campaign so far."""
 
     counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, reader: str, seed: int, number: int, outcome: Outcome, text: str, seconds: float) -> None:
         self.counts.setdefault(reader, Counter())[outcome] += 1
-        self.seconds[reader] += seconds  # type: ignore[assignment]
+        self.seconds[reader] = self.seconds.get(reader, 0.0) + seconds
         if outcome.is_failure:
             self.failures.append(Failure(reader, seed, number, outcome, text))
 
-    def format_table(self) -> str:
-        """Return one row per reader, with the number of inputs of each outcome."""
-        heads = ["reader", "inputs", *Outcome, "seconds"]
-        rows = [
-            [name, str(counts.total()), *(str(counts[outcome]) for outcome in Outcome), f"{self.seconds[name]:.0f}"]
-            for name, counts in self.counts.items()
-        ]
-        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]
-        )
+    def format_table(self, *, heads: bool = True) -> str:
+        """Return one row per reader, with the number of inputs of each outcome, below the heads if wanted."""
+        columns = ["reader".ljust(NAME_WIDTH), "inputs".rjust(COUNT_WIDTH), *Outcome, "seconds"]
+        rows = [columns] if heads else []
+        for name, counts in self.counts.items():
+            seconds = f"{self.seconds[name]:.0f}"
+            rows.append([name, str(counts.total()), *(str(counts[outcome]) for outcome in Outcome), seconds])
+        widths = [len(column) for column in columns]
+        return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
 
 
 def run_campaign(
@@ -67,6 +67,7 @@ def run_campaign(
     seeds: Path,
     *,
     max_seconds: float = float("inf"),
+    max_silent_seconds: float = MAX_SILENT_SECONDS,
     module: str = "tests.fuzz.worker",
     report: Callable[[Failure], None] = lambda _failure: None,
 ) -> Tally:
@@ -78,7 +79,8 @@ def run_campaign(
         while waiting and total + waiting[0][3] - waiting[0][2] <= MAX_INPUTS_PER_WORKER:
             group.append(waiting.pop(0))
             total += group[-1][3] - group[-1][2]
-        waiting[:0] = _run_worker(group, seeds, tally, deadline, module, report)
+        worker = _Worker(module, seeds, max_silent_seconds, report)
+        waiting[:0] = worker.run(group, tally, deadline)
     return tally
 
 
@@ -88,58 +90,64 @@ def _split(job: Job) -> Iterator[Job]:
         yield name, seed, start, min(last, start + MAX_INPUTS_PER_WORKER)
 
 
-def _run_worker(
-    jobs: Sequence[Job], seeds: Path, tally: Tally, deadline: float, module: str, report: Callable[[Failure], None]
-) -> list[Job]:
-    """Run one worker until it ends, fails or the time is up; return the jobs that are left."""
-    source, target = os.pipe()
-    arguments = [sys.executable, "-m", module, str(seeds), str(target), json.dumps(jobs)]
-    paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
-    worker = subprocess.Popen(
-        arguments, cwd=ROOT, pass_fds=[target], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    os.close(target)
-    try:
-        return _follow(source, list(jobs), tally, deadline, report)
-    finally:
-        worker.kill()
-        worker.wait()
-        os.close(source)
+@dataclass(frozen=True)
+class _Worker:
+    """How a worker is started and followed."""
+
+    module: str
+    seeds: Path
+    max_silent_seconds: float
+    report: Callable[[Failure], None]
+
+    def run(self, jobs: Sequence[Job], tally: Tally, deadline: float) -> list[Job]:
+        """Run one worker until it ends, fails or the time is up; return the jobs that are left."""
+        source, target = os.pipe()
+        paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        worker = subprocess.Popen(
+            [sys.executable, "-m", self.module, str(self.seeds), str(target), json.dumps(jobs)],
+            cwd=ROOT,
+            pass_fds=[target],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(target)
+        try:
+            return self._follow(source, list(jobs), tally, deadline)
+        finally:
+            worker.kill()
+            worker.wait()
+            os.close(source)
+
+    def _follow(self, source: int, jobs: list[Job], tally: Tally, deadline: float) -> list[Job]:
+        lines = _iterate_lines(source, self.max_silent_seconds)
+        while jobs:
+            name, seed, number, last = jobs[0]
+            if number >= last:
+                del jobs[0]
+                continue
+            if time.monotonic() > deadline:
+                return jobs
+            if next(lines) != [number]:
+                raise RuntimeError("a worker could not start; run it by hand to see why: python -m tests.fuzz.worker")
+            start = time.monotonic()
+            answer = next(lines)
+            seconds = time.monotonic() - start
+            if answer is None:
+                is_silent = seconds >= self.max_silent_seconds
+                answer = [Outcome.SLOW, "no answer"] if is_silent else [Outcome.DEAD, "the process died"]
+            outcome, text = Outcome(str(answer[0])), str(answer[1])
+            tally.add(name, seed, number, outcome, text, seconds)
+            jobs[0] = name, seed, number + 1, last
+            if outcome.is_failure:
+                self.report(tally.failures[-1])
+                # Memory is measured as the largest of the whole process, so the next input needs a fresh one.
+                if outcome is not Outcome.FOREIGN:
+                    return jobs
+        return jobs
 
 
-def _follow(
-    source: int, jobs: list[Job], tally: Tally, deadline: float, report: Callable[[Failure], None]
-) -> list[Job]:
-    lines = _iterate_lines(source)
-    while jobs:
-        name, seed, number, last = jobs[0]
-        if number >= last:
-            del jobs[0]
-            continue
-        if time.monotonic() > deadline:
-            return jobs
-        if next(lines) != [number]:
-            raise RuntimeError("a worker could not start; run it by hand to see why: python -m tests.fuzz.worker")
-        start = time.monotonic()
-        answer = next(lines)
-        if answer is None:
-            silent = time.monotonic() - start >= MAX_SILENT_SECONDS
-            answer = [Outcome.SLOW, "no answer"] if silent else [Outcome.DEAD, "the process died"]
-            end = True
-        else:
-            end = answer[0] in (Outcome.SLOW, Outcome.LARGE)  # memory is measured as the largest of the whole process
-        outcome = Outcome(answer[0])
-        tally.add(name, seed, number, outcome, answer[1], time.monotonic() - start)
-        if outcome.is_failure:
-            report(tally.failures[-1])
-        jobs[0] = name, seed, number + 1, last
-        if end:
-            return jobs
-    return jobs
-
-
-def _iterate_lines(source: int) -> Iterator[list[object] | None]:
+def _iterate_lines(source: int, max_silent_seconds: float) -> Iterator[list[object] | None]:
     """Yield the values of each line; None if the worker has ended or is silent for too long."""
     rest, patience = b"", MAX_START_SECONDS
     while True:
@@ -150,6 +158,6 @@ def _iterate_lines(source: int) -> Iterator[list[object] | None]:
                 yield None
                 return
             rest += piece
-        patience = MAX_SILENT_SECONDS
+        patience = max_silent_seconds
         line, _, rest = rest.partition(b"\n")
         yield json.loads(line)

@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.fuzz.archives import mutate_npz, mutate_parquet
 from tests.fuzz.mutation import Mutation, mutate_bytes, mutate_text, mutate_xml
+from ytheta.errors import YthetaError
 from ytheta.files.angles import parse_angle
 from ytheta.files.expressions import parse_expression
 from ytheta.files.lengths import parse_scalar
@@ -85,16 +86,17 @@ def _read_robot(path: Path) -> object:
 
 
 def _parse_expression(path: Path) -> object:
-    """Parse a text as a force, as a length and as an angle, and evaluate it."""
+    """Parse a text as a force, as a length and as an angle, and evaluate it; one of them may accept it."""
     text = path.read_bytes().decode("utf-8", errors="replace")
-    errors: list[Exception] = []
-    for parse in (_evaluate, _parse_length, _parse_angle):
+    refusals: list[YthetaError] = []
+    parsers = (_evaluate, _parse_length, _parse_angle)
+    for parse in parsers:
         try:
             parse(text)
-        except Exception as error:
-            errors.append(error)
-    for error in sorted(errors, key=lambda error: type(error).__module__ == "ytheta.errors"):
-        raise error
+        except YthetaError as error:
+            refusals.append(error)
+    if len(refusals) == len(parsers):
+        raise refusals[0]
     return None
 
 
@@ -136,7 +138,7 @@ ALL = (
     Reader("csv", "log.csv", mutate_text, _read_log, CHEAP),
     Reader("npz", "log.npz", mutate_npz, _read_log, CHEAP),
     Reader("parquet", "log.parquet", mutate_parquet, _read_log, CHEAP),
-    Reader("mcap", "log.mcap", mutate_bytes, _read_log, CHEAP),
+    Reader("mcap", "log.mcap", mutate_bytes, _read_log, COSTLY),
     Reader("db3", "log.db3", mutate_bytes, _read_log, COSTLY),
     Reader("bag", "metadata.yaml", mutate_text, _read_bag_folder, COSTLY, seed_files="bag/*.db3"),
     Reader("reference", "log.csv", mutate_text, _read_reference, COSTLY),

@@ -6,6 +6,7 @@ They are written once, since some take seconds to make; every process of a campa
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,15 +40,15 @@ MAPPINGS = (
     'topic = "/joint_states"\nskip = 2\n[scale]\ntau = 0.001\nqd = ["rpm", "rad"]\n',
 )
 EXPRESSIONS = (
+    "-pi/2", "3*l1 - l2/2 + pi*0.25",
     "-12.5 * sin(q1) * cos(q2 + pi/4) / (1 + l1**2)",
     "sqrt(abs(q('joint 2') - 0.3)) * exp(-tanh(k)) ** 2 + sign(q1) - atan2(q1, q2)",
     "asin(0.5) + acos(-0.5) * tan(.1e-3) - -+2 ** -1",
-    "3*l1 - l2/2 + pi*0.25", "-pi/2", "-alpha",
+    "-alpha",
 )  # fmt: skip
-LOOP = mechanism_text(
-    '<connect site1="tip" site2="end"/>'
-    '<weld body1="b" body2="d" relpose="0 0 0 1 0 0 0"/>'
-    '<joint joint1="a2" joint2="b1" polycoef="0.1 2 0 0 0"/>',
+LOOP = mechanism_text('<connect site1="tip" site2="end"/>')
+WELD = mechanism_text(
+    '<weld body1="b" body2="d" relpose="0 0 0 1 0 0 0"/><joint joint1="a2" joint2="b1" polycoef="0.1 2 0 0 0"/>',
     '<actuator><motor joint="a1" gear="10"/><position joint="c1" kp="3"/></actuator>',
 )
 BODIES = world_text(
@@ -61,6 +62,7 @@ BODIES = world_text(
 
 def write_seeds(folder: Path) -> None:
     """Write the seeds of every reader into a folder of its name."""
+    folder.mkdir(exist_ok=True)
     for name, make in SEEDS.items():
         (folder / name).mkdir(parents=True)
         for k, content in enumerate(make(folder / name)):
@@ -79,6 +81,7 @@ def _urdf(_folder: Path) -> Iterator[bytes]:
 
 def _mjcf(_folder: Path) -> Iterator[bytes]:
     yield LOOP.encode()
+    yield WELD.encode()
     yield BODIES.encode()
     yield spring_text('<joint name="s" stiffness="3" springref="0.2"/>').encode()
     yield from _read_small(*SHARED_ROBOTS.glob("menagerie/*/*.xml"))
@@ -91,8 +94,11 @@ def _robot_toml(_folder: Path) -> Iterator[bytes]:
 
 
 def _model(folder: Path) -> Iterator[bytes]:
-    work = folder / "work"
-    work.mkdir()
+    work = folder.parent / "work"
+    work.mkdir(exist_ok=True)
+    if (work / "arm.model.toml").exists():  # identified for another reader
+        yield (work / "arm.model.toml").read_bytes()
+        return
     yield save_model(identified_arm(work)[0], work / "arm.model.toml").read_bytes()
 
 
@@ -173,3 +179,7 @@ SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
     "output": _own_files,
     "cache": _cache,
 }
+
+
+if __name__ == "__main__":
+    write_seeds(Path(sys.argv[1]))

@@ -35,7 +35,7 @@ def main(seeds: Path, descriptor: int, jobs: list[tuple[str, int, int, int]]) ->
         for k, (name, seed, first, last) in enumerate(jobs):
             reader = READERS[name]
             path = lay_out(reader, seeds, Path(folder) / str(k))
-            contents = read_seeds(seeds, reader)
+            contents = read_seeds(seeds, reader) or [b""]
             for number in range(first, last):
                 path.write_bytes(reader.make_input(contents, seed, number))
                 _report(descriptor, number)

@@ -129,7 +129,8 @@ class _Assembler:
         column, start = self.table.columns[position], self.rows.start
         for begin in range(0, self.count, ROWS_PER_CHUNK):
             end = min(begin + ROWS_PER_CHUNK, self.count)
-            np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
+            with np.errstate(over="ignore", invalid="ignore"):  # the checks report rows that are not finite
+                np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
 
     def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
         """Return one factor for each joint; all factors are 1 if the mapping contains none."""

@@ -34,7 +34,8 @@ SHORT_COLUMNS = {name: values[:ROWS] for name, values in ARM_COLUMNS.items()}
 SHORT_LOG = replace(ARM_LOG, t=ARM_LOG.t[:ROWS], q=ARM_LOG.q[:ROWS], qd=ARM_LOG.qd[:ROWS], tau=ARM_LOG.tau[:ROWS])  # type: ignore[index]
 
 MAPPINGS = (
-    'rate = 100.0\nrows = [0, 20]\n[columns]\nq = "q{}"\ntau = ["tau1", "tau2"]\n[scale]\nq = "deg"\n[sign]\ntau = [1, -1]\n',
+    'rate = 100.0\nrows = [0, 20]\n[columns]\nq = "q{}"\ntau = ["tau1", "tau2"]\n[scale]\nq = "deg"\n'
+    "[sign]\ntau = [1, -1]\n",
     '[columns]\nt = 0\nq = [1, 2]\nqd = [3, 4]\ncurrent = [5, 6]\n[gain]\ncurrent = [0.5, "pi/2"]\n[scale]\nt = "ms"\n'
     "[offset]\nq = [0.1, -0.1]\nt = 1.0\n[motor]\nmatrix = [[1, 0.5], [0, 1]]\n",
     'topic = "/joint_states"\nskip = 2\n[scale]\ntau = 0.001\nqd = ["rpm", "rad"]\n',
@@ -121,7 +122,7 @@ def _npz(_folder: Path) -> Iterator[bytes]:
         (np.savez_compressed, {"t": log.t, "q": log.q, "tau": np.asfortranarray(log.tau), "about": np.array("a text")}),
     ):
         file = io.BytesIO()
-        save(file, **columns)  # type: ignore[operator]
+        save(file, allow_pickle=False, **columns)
         yield file.getvalue()
 
 

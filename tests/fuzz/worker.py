@@ -2,9 +2,9 @@
 
     python -m tests.fuzz.worker SEEDS DESCRIPTOR JOBS
 
-SEEDS is the folder of the seeds, DESCRIPTOR the open file to report to, JOBS a JSON list of [reader, seed, first, last].
-Each input gets two lines: its number before it is read, so that its end is noticed even if the process dies, and the
-outcome after.
+SEEDS is the folder of the seeds, DESCRIPTOR the open file to report to, JOBS a JSON list of [reader, seed, first,
+last]. Each input gets two lines: its number before it is read, so that its end is noticed even if the process dies, and
+the outcome after.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def test_chunks_have_the_size_that_they_declare(compression: str, tmp_path: Path
 def test_small_chunks_do_not_become_large(compression: str, tmp_path: Path) -> None:
     """Whether they declare it or not."""
     bomb, path = COMPRESSORS[compression](bytes(BOMB_SIZE)), tmp_path / "a.mcap"
-    with pytest.raises(InputError, match="a chunk has 0.2 GB but only"):
+    with pytest.raises(InputError, match=r"a chunk has 0\.2 GB but only"):
         check_mcap(write_chunk(path, make_chunk(bomb, BOMB_SIZE, compression)))
     with pytest.raises(InputError, match="does not have the 100 bytes"):
         check_mcap(write_chunk(path, make_chunk(bomb, 100, compression)))

@@ -102,7 +102,7 @@ def _report_impossible_step(median: float) -> Finding:
 
 
 def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
-    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
+    shown = ", ".join(f"{1e3 * float(steps[k]):.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
     shown += " …" if len(wide) > MAX_LISTED_GAPS else ""
     return Finding(
         LogFindingCode.GAP,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, suggest_names
-from ytheta.logs.reading.mcap_sizes import check_mcap
+from ytheta.logs.reading.sizes.mcap import check_mcap
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 

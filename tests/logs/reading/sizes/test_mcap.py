@@ -12,8 +12,8 @@ from backports import zstd
 from tests.support.joint_state_bags import write_bag
 from tests.support.log_files import ARM, ARM_LOG, assert_file_refused
 from ytheta.errors import InputError
-from ytheta.logs.reading.mcap_sizes import MAGIC, check_mcap
 from ytheta.logs.reading.read import read_log
+from ytheta.logs.reading.sizes.mcap import MAGIC, check_mcap
 
 COMPRESSORS = {"": bytes, "lz4": lz4.frame.compress, "zstd": zstd.compress}
 BOMB_SIZE = 200_000_000  # bytes

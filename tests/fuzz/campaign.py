@@ -10,6 +10,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +81,8 @@ def run_campaign(
             group.append(waiting.pop(0))
             total += group[-1][3] - group[-1][2]
         worker = _Worker(module, seeds, max_silent_seconds, report)
-        waiting[:0] = worker.run(group, tally, deadline)
+        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:  # here, because a killed worker leaves its files
+            waiting[:0] = worker.run(group, tally, deadline, folder)
     return tally
 
 
@@ -99,7 +101,7 @@ class _Worker:
     max_silent_seconds: float
     report: Callable[[Failure], None]
 
-    def run(self, jobs: Sequence[Job], tally: Tally, deadline: float) -> list[Job]:
+    def run(self, jobs: Sequence[Job], tally: Tally, deadline: float, folder: str) -> list[Job]:
         """Run one worker until it ends, fails or the time is up; return the jobs that are left."""
         source, target = os.pipe()
         paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -107,7 +109,7 @@ class _Worker:
             [sys.executable, "-m", self.module, str(self.seeds), str(target), json.dumps(jobs)],
             cwd=ROOT,
             pass_fds=[target],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1", "TMPDIR": folder},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

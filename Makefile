@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench mutations format constraints clean
+.PHONY: demo test check bench mutations fuzz format constraints clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/runtime
@@ -35,6 +35,10 @@ bench: $(VENV)/dev
 mutations: $(VENV)/dev
 	@mkdir -p report
 	@$(BIN)/python -m tools.mutation --json report/mutations.json
+
+# Mutated files for every reader; options as in FUZZ="csv npz --count 1000 --seed 1 --seconds 60".
+fuzz: $(VENV)/dev
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 format: $(VENV)/dev
 	@$(BIN)/ruff format src tests benchmarks examples tools

@@ -16,6 +16,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.command import process, refused, ytheta
+from tests.support.urdf_arm import ARM
 from ytheta.cli.app import COMMANDS
 
 
@@ -167,6 +168,15 @@ def test_the_example_runs(command: str) -> None:
     shown = re.search(rf"Example: ytheta ({command}[^\n,]*)", ytheta(command, "--help").stdout)
     assert shown is not None
     assert ytheta(*shown[1].split()).returncode == 0
+
+
+def test_long_names_with_spaces_are_shortened_in_errors(tmp_path: Path) -> None:
+    kind = " ".join(300 * ["revolute"])
+    (tmp_path / "arm.urdf").write_text(ARM.replace('type="revolute"', f'type="{kind}"'))
+    line = refused("inspect", "arm.urdf", cwd=tmp_path)
+    assert len(line) < 500
+    assert "the joint type 'revolute revolute" in line
+    assert "is unknown" in line
 
 
 def test_long_names_are_shortened_in_errors() -> None:

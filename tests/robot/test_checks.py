@@ -57,6 +57,15 @@ CONTRADICTIONS = {
     ),
     "axis": (_change_first_joint(axis=(NAN, 0.0, 1.0)), "joint 'q1': its axis"),
     "gear": (_change_first_joint(drive=Drive(1e-4, 0.0)), "joint 'q1': its gear ratio is 0"),
+    "huge frame": (
+        _change_first_joint(placement=Frame.shift(-1e60)),
+        "the frame of joint 'q1' contains -1e\\+60, which is too large to compute with; give numbers in metres",
+    ),
+    "huge inertia": (
+        _change_first_link(inertia=Inertia((1e200, *[0.0] * 9))),
+        "link 'base': its inertial parameters contain 1e\\+200, which is too large to compute with",
+    ),
+    "huge friction": (_change_first_joint(drive=Drive(viscous=1e200)), "its drive has a parameter 1e\\+200, which is"),
     "huge gear": (_change_first_joint(drive=Drive(1e-4, 1e300)), "joint 'q1': its drive is not finite"),
     "friction": (_change_first_joint(drive=Drive(viscous=NAN)), "joint 'q1': its drive is not finite"),
     "limits": (_change_first_joint(limits=Limits(NAN, 1.0)), "joint 'q1': its limits nan … 1 are not numbers"),

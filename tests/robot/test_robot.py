@@ -62,7 +62,7 @@ def test_parameters_are_named_and_finite(robot: Robot) -> None:
 
 
 def test_lengths_of_any_name_take_finite_values_only() -> None:
-    joint = Joint("q", JointKind.REVOLUTE, "base", "arm", Frame.shift(symbol("self") * 1e300))
+    joint = Joint("q", JointKind.REVOLUTE, "base", "arm", Frame.shift(symbol("self") * 1e49))
     robot = Robot("r", (Link("base"), Link("arm")), (joint,), lengths=(("self", None), ("spare", None)))
     assert robot.unset_lengths == ("self",)
     assert robot.with_lengths(self=2.0).unset_lengths == ()

@@ -22,7 +22,8 @@ from ytheta.errors import YthetaError
 
 DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
 MAX_WORD_LENGTH = 160  # characters of a name in an error
-_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
+# Words, and names in quotes that contain spaces.
+_LONG_WORD = re.compile(rf"(?<![^\s(=:])'[^']{{{MAX_WORD_LENGTH + 1},}}'|\S{{{MAX_WORD_LENGTH + 1},}}")
 
 
 def main() -> None:

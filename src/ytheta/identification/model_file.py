@@ -11,7 +11,6 @@ torques follow from the parameters of the table and from the regrouped Lagrangia
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.own_files import TOML_MARK
 from ytheta.files.paths import check_path
 from ytheta.files.toml_document import parse_toml
+from ytheta.files.toml_table import describe_value, to_finite_number
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.settings import EarlierModel, PriorSettings, check_same_parts
@@ -194,11 +194,12 @@ def read_model(path: str | Path) -> Model:
         names = tuple(str(row["name"]) for row in rows)
         beta, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
         covariance = _to_symmetric_matrix(table["covariance"], len(names))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
     known = {*robot.parameter_names, *(names if is_without_geometry(table) else ())}
     for contradiction in _find_contradictions(known, names, beta, std, covariance):
         raise InputError(f"{path}: {contradiction}; identify the robot again")
+    _check_joints(table, robot, path)
     return Model(robot, names, beta, covariance, table)
 
 
@@ -210,23 +211,51 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     table = parse_toml(read_bytes(path), str(path)).get(TABLE)
     if not isinstance(table, Mapping):
         return None
-    if "slowest" in table:
-        raise InputError(f"{path}: 'slowest' of its identification is now called 'min_speed'; rename this key")
-    cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
-    if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
-        raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a positive frequency in Hz")
-    if min_speed not in (None, AUTO) and not (
-        isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)
-    ):
-        raise InputError(
-            f"{path}: min_speed of its identification is {min_speed!r}; write one non-negative speed for each joint, "
-            'or "auto"'
-        )
+    _check_settings(table, path)
     return table
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:
+    """Return the symmetric matrix with these rows of its lower triangle; a row of wrong length raises ValueError."""
+    lower = np.zeros((size, size))
+    for k, row in zip(range(size), rows, strict=True):
+        lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)
+    return lower + np.tril(lower, -1).T
+
+
+# --- checks of a table that may have been edited or damaged -----------------------------------------------------------
+
+
+def _check_settings(table: Mapping[str, Any], path: Path) -> None:
+    """Raise InputError if a setting of the identification, which ``predict`` uses, has no valid value."""
+    if "slowest" in table:
+        raise InputError(f"{path}: 'slowest' of its identification is now called 'min_speed'; rename this key")
+    cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
+    if cutoff is not None and not _is_positive(cutoff):
+        raise _make_error(path, "the cutoff", cutoff, "a positive frequency in Hz")
+    if min_speed not in (None, AUTO) and not _are_not_negative(min_speed):
+        raise _make_error(path, "min_speed", min_speed, f'one non-negative speed for each joint, or "{AUTO}"')
+    for key, kind, form in (
+        ("derivative", str, "the name of a method in quotes"),
+        ("rotor_inertia", bool, "true or false"),
+        ("friction", list, "a list of names"),
+        ("standard_parameters", Mapping, "a table"),
+    ):
+        if key in table and not isinstance(table[key], kind):
+            raise _make_error(path, key, table[key], form)
+    if table.get("noise") is not None and not _are_not_negative(table["noise"]):
+        raise _make_error(path, "noise", table["noise"], "one non-negative torque for each joint")
+
+
+def _check_joints(table: Mapping[str, Any], robot: Robot, path: Path) -> None:
+    """Raise InputError if a list in the table has another length than the robot has actuated coordinates."""
+    for key in ("min_speed", "noise"):
+        values = table.get(key)
+        if isinstance(values, list) and len(values) != len(robot.actuated):
+            raise InputError(
+                f"{path}: {key} of its identification has {len(values)} numbers, but the robot has "
+                f"{len(robot.actuated)} actuated coordinates; write one for each"
+            )
 
 
 def _find_contradictions(
@@ -251,16 +280,30 @@ def _find_contradictions(
         yield f"the variance of {names[int(np.argmin(variances))]} is negative"
         return
     scale = np.where(variances > 0.0, np.sqrt(variances), 1.0)
-    if len(names) and np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < -RELATIVE_TOLERANCE:
+    with np.errstate(over="ignore"):
+        correlation = covariance / scale / scale[:, None]
+    # Correlations above 1 imply a negative eigenvalue; infinite ones cannot be decomposed.
+    if len(names) and (
+        np.abs(correlation).max() > 1.0 + RELATIVE_TOLERANCE or np.linalg.eigvalsh(correlation)[0] < -RELATIVE_TOLERANCE
+    ):
         yield "the covariance has a negative eigenvalue"
     differs = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=RELATIVE_TOLERANCE, atol=0.0)
     if differs.any() or np.isnan(std).any() or (std < 0.0).any():
         yield f"std of {names[int(np.argmax(differs | ~(std >= 0.0)))]} is not the root of its variance"
 
 
-def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:
-    """Return the symmetric matrix with these rows of its lower triangle; a row of wrong length raises ValueError."""
-    lower = np.zeros((size, size))
-    for k, row in zip(range(size), rows, strict=True):
-        lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)
-    return lower + np.tril(lower, -1).T
+def _is_positive(value: object) -> bool:
+    number = to_finite_number(value)
+    return number is not None and number > 0.0
+
+
+def _are_not_negative(values: object) -> bool:
+    """Whether a value is a list of finite numbers that are not negative."""
+    if not isinstance(values, list):
+        return False
+    numbers = [to_finite_number(value) for value in values]
+    return all(number is not None and number >= 0.0 for number in numbers)
+
+
+def _make_error(path: Path, key: str, value: object, form: str) -> InputError:
+    return InputError(f"{path}: {key} of its identification is {describe_value(value)}; write {form}")

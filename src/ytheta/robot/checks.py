@@ -15,6 +15,10 @@ from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
 
+# Larger numbers are finite, but squares of torques and distances that follow from them would not be.
+MAX_LENGTH = 1e50  # m
+MAX_PARAMETER = 1e100  # of inertias and drives, in SI units
+
 
 def check_unique(names: Iterable[str], what: str) -> None:
     """Check that names are text, and that none is repeated or empty."""
@@ -39,6 +43,9 @@ def check_link(link: Link) -> None:
         raise RobotError(
             f"link {link.name!r}: its inertial parameters are not finite numbers; correct mass, centre and inertia"
         )
+    check_size(
+        link.inertia.parameters, MAX_PARAMETER, f"link {link.name!r}: its inertial parameters contain", "kg and m"
+    )
 
 
 def check_joint(joint: Joint, *, cut: bool) -> None:
@@ -83,6 +90,14 @@ def check_frame(frame: Frame, what: str) -> None:
         check_frame(frame.twist.after, what)
     if not _are_finite(chain(*frame.rotation, *(_list_coefficients(entry) for entry in frame.translation))):
         raise RobotError(f"{what} contains numbers that are not finite; correct its position and rotation")
+    check_size(chain(*map(_list_coefficients, frame.translation)), MAX_LENGTH, f"{what} contains", "metres")
+
+
+def check_size(values: Iterable[float], max_size: float, subject: str, unit: str) -> None:
+    """Check that no number is so large that computed ones would not be finite."""
+    for value in values:
+        if abs(value) > max_size:
+            raise RobotError(f"{subject} {value:.3g}, which is too large to compute with; give numbers in {unit}")
 
 
 def check_finite(values: Iterable[float], what: str) -> None:
@@ -140,6 +155,7 @@ def _check_drive(drive: Drive, place: str) -> None:
             f"{place}: its drive is not finite (rotor inertia at the joint, friction and offset are "
             f"{', '.join(f'{value:g}' for value in drive.parameters)}); correct it"
         )
+    check_size(drive.parameters, MAX_PARAMETER, f"{place}: its drive has a parameter", "SI units")
     square = drive.coulomb_speed * drive.coulomb_speed
     if not (drive.coulomb_speed == 0.0 or (drive.coulomb_speed > 0.0 and 0.0 < square < math.inf)):
         raise RobotError(

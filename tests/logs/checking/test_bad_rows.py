@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from tests.support.log_defects import (
+    ROBOT,
     Defect,
     assert_only_defect,
     assert_refused,
     modify,
     put,
 )
+from tests.support.log_files import codes_above_notes
+from ytheta.errors import InputError
 from ytheta.findings import Severity
+from ytheta.logs.checking.check import check_log
 from ytheta.logs.log import Log
 
 DEFECTS = {
@@ -37,6 +41,14 @@ DEFECTS = {
 @pytest.mark.parametrize("name", DEFECTS)
 def test_each_defect_is_found_and_nothing_else(name: str) -> None:
     assert_only_defect(DEFECTS[name])
+
+
+def test_garbage_beside_infinities() -> None:
+    """Differences of infinite positions have no quantile, and times that are all infinite no median."""
+    log = modify(q=put(([40, 900], 0), (np.inf, 1e300)))
+    assert codes_above_notes(check_log(log, ROBOT)) == {"missing", "garbage"}
+    with pytest.raises(InputError):
+        check_log(modify(t=put(slice(None), np.inf), q=put((40, 0), 1e300)), ROBOT)
 
 
 ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {

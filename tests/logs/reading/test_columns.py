@@ -61,6 +61,8 @@ def test_missing_and_superfluous_columns_are_named(tmp_path: Path) -> None:
         )
 
     assert_file_refused(without("q2"), "has 1 column q1, but", "2 actuated", "joint1, joint2")
+    repeated = write_file(tmp_path, format_csv(ARM_COLUMNS).replace("q2", "q1", 1))
+    assert_file_refused(repeated, "several columns 'q1' (columns 1, 2, counted from 0)")
     assert_file_refused(without("q1", "q2"), "no columns q1 … q2", "mapping")
     assert_file_refused(
         write_file(tmp_path, format_csv({f"joint_{k}": c for k, c in ARM_COLUMNS.items()})), "q1 … q2", "joint_q1"

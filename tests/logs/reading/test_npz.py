@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -68,11 +69,39 @@ def test_arrays_that_are_not_needed_are_not_read(tmp_path: Path) -> None:
     assert_same_log(read_log(path, ARM), ARM_LOG)
 
 
+def test_arrays_that_give_the_same_column_are_refused_if_it_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, allow_pickle=False, **ARM_COLUMNS, x=ARM_LOG.q, x1=ARM_LOG.t)
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+    np.savez(path, allow_pickle=False, **ARM_COLUMNS, q=ARM_LOG.q)
+    assert_file_refused(path, "several columns 'q1'", "rename")
+    arrays = [*ARM_COLUMNS.items(), ("q1", np.zeros((150, 2))), ("note", np.array("a")), ("note", ARM_LOG.t)]
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings(action="ignore"):  # repeated names
+        for name, array in arrays:
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array)
+    assert_same_log(read_log(path, ARM), ARM_LOG)  # the second array q1 has the columns q11 and q12
+
+
+def test_a_member_with_very_many_columns_is_not_a_part_of_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, t=ARM_LOG.t[:3], q=np.zeros((3, 20_000)))
+    assert_file_refused(path, "'q' is an array with 20,000 columns")
+
+
 def test_members_that_are_not_arrays(tmp_path: Path) -> None:
     path = tmp_path / "log.npz"
     assert_file_refused(write_archive(path, {"readme.txt": b"hello"}), "contains no arrays")
     assert_file_refused(write_archive(path, {"t.npy": b""}), "NumPy archive")
     assert_file_refused(write_archive(path, {"t.npy": b"\x93NUMPY\x09\x00" + bytes(100)}), "NumPy archive")
+    assert_file_refused(write_archive(path, {"t.npy": make_header("((((") + bytes(8)}), "NumPy archive")
+    message = assert_file_refused(write_archive(path, {"t.npy": make_header("9" * 5000) + bytes(8)}), "NumPy archive")
+    assert len(message) < 500
+    lzma = write_archive(path, {f"{name}.npy": bytes(900) for name in "tq"}, zipfile.ZIP_LZMA)
+    damaged = bytearray(lzma.read_bytes())
+    damaged[45:60] = bytes(range(240, 255))  # the compressed data
+    path.write_bytes(damaged)
+    assert_file_refused(path, "NumPy archive")
     assert_file_refused(write_archive(path, {"t.npy": make_header("(__import__('os'),)") + bytes(8)}), "NumPy archive")
 
 

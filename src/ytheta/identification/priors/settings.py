@@ -13,6 +13,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 
+MIN_STRENGTH, MAX_STRENGTH = 1e-9, 1e9  # inverse relative deviations; beyond, sums of squares lose all digits
 MAX_DIFFERENCE = 1e-3  # m, or of entries of rotation matrices; files cut off digits
 
 
@@ -68,6 +69,11 @@ class PriorSettings:
             raise InputError(
                 f"prior_strength is {self.strength:g}; give a positive number, such as 5 for a description that is "
                 "off by 20 %"
+            )
+        if self.strength is not None and not MIN_STRENGTH <= self.strength <= MAX_STRENGTH:
+            raise InputError(
+                f"prior_strength is {self.strength:g}; give a number between {MIN_STRENGTH:g} and {MAX_STRENGTH:g}, "
+                "such as 5 for a description that is off by 20 %"
             )
         if self.strength is not None and self.flat:
             raise InputError("prior_strength needs a prior; remove it, or remove prior='none'")

@@ -17,7 +17,7 @@ from ytheta.logs.checking.joint_columns import iterate_columns
 from ytheta.logs.checking.row_edits import RowEdits, to_row_indices
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.shapes import Bool, Int, RowIndices, StartIndices
+from ytheta.shapes import Bool, Float, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
 MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (rad or motor turns), velocity or joint torque (Nm)
@@ -94,17 +94,23 @@ def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended
     return np.unique(np.concatenate(extended))
 
 
+@np.errstate(invalid="ignore", over="ignore")  # differences of numbers that are not finite, or hardly
 def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
     """Return for each row whether time or a position jumps between this row and the next."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
     steps = np.diff(log.t)
-    jumps = (steps <= 0.0) | (steps > MIN_JUMP_RATIO * np.nanmedian(np.diff(log.t[good])))
+    jumps = (steps <= 0.0) | (steps > MIN_JUMP_RATIO * _find_quantile(np.diff(log.t[good]), 0.5))
     for k in range(log.q.shape[1]):
-        typical_step = np.nanquantile(np.abs(np.diff(log.q[good, k])), 0.99)
-        with np.errstate(invalid="ignore", over="ignore"):
-            jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * typical_step + MIN_JUMP
+        typical_step = _find_quantile(np.abs(np.diff(log.q[good, k])), 0.99)
+        jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * typical_step + MIN_JUMP
     return np.asarray(jumps)
+
+
+def _find_quantile(values: Float[np.ndarray, "steps"], share: float) -> float:
+    """Return a quantile of the finite values; 0 if there are none."""
+    finite = values[np.isfinite(values)]
+    return float(np.quantile(finite, share)) if len(finite) else 0.0
 
 
 def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: StartIndices, count: int) -> list[Finding]:

@@ -20,6 +20,7 @@ TIMESTAMP_ROUNDING = 1e-3  # rounding error of timestamps divided by the median 
 MAX_DISORDER_SHARE = 0.05  # rows to drop divided by all rows; if it is higher, the log is refused
 MAX_JITTER = 0.3  # standard deviation of the steps divided by the median step; above it, a warning is reported
 MIN_JITTER = 1e-6  # the same ratio; smaller jitter is rounding error
+MIN_MEDIAN_STEP, MAX_MEDIAN_STEP = 1e-12, 1e9  # s; outside, the numbers are not times of samples
 MIN_RATE = 5.0  # Hz; below this sampling rate, a warning is reported
 MAX_LISTED_GAPS = 4
 STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
@@ -36,6 +37,8 @@ def find_clock_faults(log: Log) -> RowEdits:
     t = log.t if keep is None else log.t[keep]
     steps = compute_steps(t)
     median = float(np.median(steps, overwrite_input=True))
+    if not MIN_MEDIAN_STEP <= median <= MAX_MEDIAN_STEP:
+        return RowEdits((_report_impossible_step(median),))
     np.subtract(t[1:], t[:-1], out=steps)
     wide = np.flatnonzero(are_gaps(steps, median))
     within = np.delete(steps, wide) if len(wide) else steps
@@ -88,8 +91,18 @@ def _format_times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
+def _report_impossible_step(median: float) -> Finding:
+    return Finding(
+        LogFindingCode.TIME,
+        Severity.ERROR,
+        f"the median step of time is {median:.3g} s",
+        remedy="choose the column that contains the time, and its unit: [columns] t and [scale] t in a mapping",
+        fields={"median_step": median},
+    )
+
+
 def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
-    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
+    shown = ", ".join(f"{1e3 * float(steps[k]):.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
     shown += " …" if len(wide) > MAX_LISTED_GAPS else ""
     return Finding(
         LogFindingCode.GAP,

@@ -109,7 +109,8 @@ def _compute_crossing_time(log: Log, robot: Robot) -> float:
     for k, joint in enumerate(log.joints):
         q = log.q[chosen, k]
         if len(steps) and np.ptp(q) > get_min_motion_range(robot, joint):
-            times.append(float(np.ptp(q)) / float(np.max(np.abs(np.diff(q)) / steps)))
+            with np.errstate(over="ignore"):  # a speed that is not finite is crossed in no time
+                times.append(float(np.ptp(q)) / float(np.max(np.abs(np.diff(q)) / steps)))
     return float(np.median(times)) if times else 0.0
 
 

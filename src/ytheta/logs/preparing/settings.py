@@ -9,6 +9,7 @@ from ytheta.arguments import check_count, check_kind, check_number, is_not_negat
 from ytheta.errors import InputError
 
 AUTO = "auto"
+MIN_CUTOFF = 1e-9  # Hz, as on the command line
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ def check_settings(settings: PreparationSettings) -> PreparationSettings:
         "settings", settings, PreparationSettings, "PreparationSettings, such as PreparationSettings(cutoff=8.0)"
     )
     if settings.cutoff != AUTO:
-        check_number("cutoff", settings.cutoff, 'a positive number of Hz, or "auto"', allow=is_positive)
+        cutoff = check_number("cutoff", settings.cutoff, 'a positive number of Hz, or "auto"', allow=is_positive)
+        if cutoff < MIN_CUTOFF:
+            raise InputError(f'cutoff is {cutoff:g}; give a number of Hz of at least {MIN_CUTOFF:g}, or "auto"')
     if settings.decimate != AUTO:
         check_count("decimate", settings.decimate, 'n to keep every n-th sample (1 keeps all), or "auto"')
     if settings.trim != AUTO:

@@ -20,6 +20,8 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerJoint, PerSample, SamplesByJoint
 
 ROWS_PER_CHUNK = 1 << 17  # 1 MB per column
+# In SI units; smaller numbers are read as 0, because squares and ratios of them would be 0 or infinite.
+MIN_MAGNITUDE = 1e-30
 
 
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
@@ -129,7 +131,9 @@ class _Assembler:
         column, start = self.table.columns[position], self.rows.start
         for begin in range(0, self.count, ROWS_PER_CHUNK):
             end = min(begin + ROWS_PER_CHUNK, self.count)
-            np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
+            with np.errstate(over="ignore", invalid="ignore"):  # the checks report rows that are not finite
+                np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
+            target[begin:end][np.abs(target[begin:end]) < MIN_MAGNITUDE] = 0.0
 
     def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
         """Return one factor for each joint; all factors are 1 if the mapping contains none."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, suggest_names
+from ytheta.logs.reading.sizes.mcap import check_mcap
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
@@ -33,6 +34,9 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
             "run: pip install 'ytheta[rosbags]'"
         ) from None
     try:
+        for file in (path,) if path.is_file() else sorted(path.glob("*.mcap")):
+            if file.suffix.lower() == ".mcap":
+                check_mcap(file)
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
             connections = [c for c in bag.connections if c.msgtype == JOINT_STATE]
             chosen = _choose_topic(path, [c.topic for c in connections], topic)

@@ -177,6 +177,8 @@ class _ColumnSearch:
                 continue
             n = len(self.joints)
             if len(numbers) != n:
+                for k in numbers:
+                    self.find_position(form.format(k))  # a repeated name is the likely cause, and raises an error
                 shown = f"columns {form.format(numbers[0])} … {form.format(numbers[-1])}"
                 if len(numbers) == 1:
                     shown = f"column {form.format(numbers[0])}"

@@ -97,7 +97,7 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     mapping = ColumnMapping(
         t=None if references["t"] is None else _check_reference(columns, "t", references["t"]),
         columns={k: _check_references(columns, k, v) for k, v in references.items() if k != "t" and v is not None},
-        rate=None if rate is None else top.parse_positive("rate", rate),
+        rate=None if rate is None else top.parse_rate("rate", rate),
         scale=sections["scale"].take_factors(QUANTITIES, UNITS),
         sign=sections["sign"].take_factors(QUANTITIES[1:]),
         offset=sections["offset"].take_factors(QUANTITIES[:4]),

@@ -16,6 +16,8 @@ from ytheta.shapes import MotorsByJoint
 Reference = str | int  # a column's name, or its number counted from 0
 Factor = tuple[float, ...]  # one factor for all joints, or one for each joint
 
+MIN_RATE, MAX_RATE = 1e-6, 1e9  # Hz
+
 _POSITION_UNITS = {
     "radians": 1.0,
     "rad": 1.0,
@@ -68,10 +70,13 @@ class Section:
         self.refuse_unknown_keys()
         return factors
 
-    def parse_positive(self, key: str, value: Any) -> float:
+    def parse_rate(self, key: str, value: Any) -> float:
+        """Return a sampling rate in Hz."""
         number = self._parse_number(key, value)
         if number <= 0.0:
             raise self.make_error(f"{key!r} should be positive, not {number:g}")
+        if not MIN_RATE <= number <= MAX_RATE:
+            raise self.make_error(f"{key!r} should be between {MIN_RATE:g} and {MAX_RATE:g} Hz, not {number:g}")
         return number
 
     def parse_count(self, key: str, value: Any) -> int:

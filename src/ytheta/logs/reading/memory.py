@@ -7,7 +7,7 @@ if it has a name, as in a file written by ``to_csv``; an index without a name is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,32 +32,33 @@ def is_frame(value: object) -> bool:
 
 def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
     """Return the table of a dict of arrays; ``source`` names it in error messages."""
-    columns: dict[str, PerSample] = {}
+    columns: list[tuple[str, PerSample]] = []
     others: dict[str, str] = {}
     for name, values in arrays.items():
         array = _to_array(values, str(name), source)
         if array.ndim == 1:
-            columns[str(name)] = array
+            columns.append((str(name), array))
         elif array.ndim == 2:
-            columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
+            columns += [(f"{name}{k + 1}", array[:, k]) for k in range(array.shape[1])]
         elif array.ndim == 0:
             others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
         else:
             others[str(name)] = f"an array with {array.ndim} dimensions"
-    return make_table(columns, {name: len(column) for name, column in columns.items()}, others, source)
+    return make_table(columns, [len(column) for _, column in columns], others, source)
 
 
 def make_table(
-    columns: Mapping[str, Column], rows: Mapping[str, int], others: Mapping[str, str], source: str
+    columns: Sequence[tuple[str, Column]], rows: Sequence[int], others: Mapping[str, str], source: str
 ) -> ColumnTable:
-    """Return the table of columns with these numbers of rows, which must be equal."""
-    lengths = {rows[name]: name for name in reversed(list(columns))}
+    """Return the table of named columns with these numbers of rows, which must be equal."""
+    lengths = {length: name for length, (name, _) in reversed(list(zip(rows, columns, strict=True)))}
     if len(lengths) > 1:
         shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
         raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")
     if not columns:
         raise InputError(f"{source} contains no arrays; it needs t, q and tau, with one row per sample")
-    return ColumnTable.of(columns, next(iter(lengths)), others=others)
+    names, arrays = zip(*columns, strict=True)
+    return ColumnTable(names, arrays, next(iter(lengths)), others=others)
 
 
 def read_frame(frame: Any, source: str) -> ColumnTable:

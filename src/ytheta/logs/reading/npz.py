@@ -7,7 +7,9 @@ Pickled objects are refused, since unpickling can run code from the file.
 
 from __future__ import annotations
 
+import lzma
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.lengths import shorten
 from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
@@ -39,16 +42,18 @@ def read_npz(path: Path) -> ColumnTable:
         if len(members) > MAX_ARRAYS:
             raise InputError(f"{path} has {len(members)} arrays; a log has at most {MAX_ARRAYS}, so check the file")
         arrays = [_read_header(path, archive, member) for member in members]
-    columns: dict[str, NpzColumn] = {}
+    columns: list[tuple[str, NpzColumn]] = []
     others: dict[str, str] = {}
     for array in arrays:
         if array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
             others[array.name] = array.describe()
         elif len(array.shape) == 1:
-            columns[array.name] = NpzColumn(array)
+            columns.append((array.name, NpzColumn(array)))
+        elif array.shape[1] > MAX_ARRAYS:
+            others[array.name] = f"an array with {array.shape[1]:,} columns"
         else:
-            columns |= {f"{array.name}{k + 1}": NpzColumn(array, k) for k in range(array.shape[1])}
-    return make_table(columns, {name: column.array.shape[0] for name, column in columns.items()}, others, str(path))
+            columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
+    return make_table(columns, [column.array.shape[0] for _, column in columns], others, str(path))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +61,13 @@ class NpzArray:
     """An array of an archive, which is read when it is first needed."""
 
     path: Path
-    member: str
+    member: zipfile.ZipInfo  # a name would not do: an archive may contain several arrays with the same name
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
 
     @property
     def name(self) -> str:
-        return self.member.removesuffix(SUFFIX)
+        return self.member.filename.removesuffix(SUFFIX)
 
     def describe(self) -> str:
         """Say what the array is, if it is no column of numbers."""
@@ -101,7 +106,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
     with archive.open(member) as file:
         shape, dtype = _read_shape(file)
         start = file.tell()
-    array = NpzArray(path, member.filename, shape, dtype)
+    array = NpzArray(path, member, shape, dtype)
     size = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and start + size != member.file_size:
         raise InputError(
@@ -141,8 +146,10 @@ def _explain_errors(path: Path) -> Iterator[None]:
         NotImplementedError,  # a compression that this Python does not have
         RuntimeError,  # an encrypted member
         SyntaxError,  # a header that is not a Python literal
+        tokenize.TokenError,  # … of which a bracket is not closed
         TypeError,
         ValueError,
+        lzma.LZMAError,
         zlib.error,
     ) as error:
         raise _make_error(path, (str(error).splitlines() or [type(error).__name__])[0]) from None
@@ -150,5 +157,6 @@ def _explain_errors(path: Path) -> Iterator[None]:
 
 def _make_error(path: Path, reason: str) -> InputError:
     return InputError(
-        f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
+        f"{path} cannot be read as a NumPy archive: {shorten(reason)}; write it with "
+        "numpy.savez(file, t=t, q=q, tau=tau)"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.parquet_sizes import MAX_CHECKED_RATIO, MAX_UNCHECKED_SIZE, DeclaredSizes
+from ytheta.logs.reading.sizes.parquet import MAX_CHECKED_RATIO, MAX_UNCHECKED_SIZE, DeclaredSizes
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.log_files import ARM, ARM_COLUMNS
 from ytheta.errors import InputError
-from ytheta.logs.reading.parquet_sizes import DeclaredSizes
 from ytheta.logs.reading.read import read_log
+from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 
 ROWS = 3000
 TABLE = pl.DataFrame(

@@ -1,0 +1,186 @@
+"""Valid inputs from which mutated ones are made: files of the catalog, of the tests, and of the shared folders.
+
+They are written once, since some take seconds to make; every process of a campaign reads them from a folder.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tests.fuzz.readers import CACHE_KEY
+from tests.support.arm_logs import WITH_FRICTION, identified_arm
+from tests.support.joint_state_bags import write_bag
+from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, format_csv
+from tests.support.mjcf_models import GEOM, mechanism_text, spring_text, world_text
+from tests.support.paths import ROOT, SHARED_DATA
+from tests.support.toml_robots import TWO
+from tests.support.urdf_arm import ARM as URDF_ARM
+from tests.support.urdf_arm import FIXED_TOOL
+from ytheta.identification.model_file import save_model
+from ytheta.native import cache
+
+MAX_SEED_SIZE = 20_000  # bytes; larger ones are slow and contain nothing new
+SHARED_ROBOTS = SHARED_DATA.parent / "robots"
+ROWS = 30  # of logs
+HEAD_LINES = 40  # of recorded logs
+SHORT_COLUMNS = {name: values[:ROWS] for name, values in ARM_COLUMNS.items()}
+SHORT_LOG = replace(ARM_LOG, t=ARM_LOG.t[:ROWS], q=ARM_LOG.q[:ROWS], qd=ARM_LOG.qd[:ROWS], tau=ARM_LOG.tau[:ROWS])  # type: ignore[index]
+
+MAPPINGS = (
+    'rate = 100.0\nrows = [0, 20]\n[columns]\nq = "q{}"\ntau = ["tau1", "tau2"]\n[scale]\nq = "deg"\n'
+    "[sign]\ntau = [1, -1]\n",
+    '[columns]\nt = 0\nq = [1, 2]\nqd = [3, 4]\ncurrent = [5, 6]\n[gain]\ncurrent = [0.5, "pi/2"]\n[scale]\nt = "ms"\n'
+    "[offset]\nq = [0.1, -0.1]\nt = 1.0\n[motor]\nmatrix = [[1, 0.5], [0, 1]]\n",
+    'topic = "/joint_states"\nskip = 2\n[scale]\ntau = 0.001\nqd = ["rpm", "rad"]\n',
+)
+EXPRESSIONS = (
+    "-pi/2", "3*l1 - l2/2 + pi*0.25",
+    "-12.5 * sin(q1) * cos(q2 + pi/4) / (1 + l1**2)",
+    "sqrt(abs(q('joint 2') - 0.3)) * exp(-tanh(k)) ** 2 + sign(q1) - atan2(q1, q2)",
+    "asin(0.5) + acos(-0.5) * tan(.1e-3) - -+2 ** -1",
+    "-alpha",
+)  # fmt: skip
+LOOP = mechanism_text('<connect site1="tip" site2="end"/>')
+WELD = mechanism_text(
+    '<weld body1="b" body2="d" relpose="0 0 0 1 0 0 0"/><joint joint1="a2" joint2="b1" polycoef="0.1 2 0 0 0"/>',
+    '<actuator><motor joint="a1" gear="10"/><position joint="c1" kp="3"/></actuator>',
+)
+BODIES = world_text(
+    f'<body name="x" childclass="big" pos="0 0 1"><inertial pos="0 0 0.1" mass="2" diaginertia="1 1 1"/>'
+    f'<joint name="j" damping="1" armature="0.1" range="-90 90"/><geom type="box" size="1 2 3" mass="2"/>'
+    f'<body name="y" axisangle="0 1 0 30"><joint type="slide" axis="0 0 1"/>{GEOM}</body></body>',
+    '<compiler angle="degree" eulerseq="XYZ"/><option gravity="0 0 -9.81"/><default><geom density="500"/>'
+    '<default class="big"><joint frictionloss="0.5"/></default></default>',
+)
+
+
+def write_seeds(folder: Path) -> None:
+    """Write the seeds of every reader into a folder of its name."""
+    folder.mkdir(exist_ok=True)
+    for name, make in SEEDS.items():
+        (folder / name).mkdir(parents=True)
+        for k, content in enumerate(make(folder / name)):
+            (folder / name / f"seed-{k}").write_bytes(content)
+
+
+def _read_small(*paths: Path) -> Iterator[bytes]:
+    yield from (path.read_bytes() for path in sorted(paths) if path.stat().st_size <= MAX_SEED_SIZE)
+
+
+def _urdf(_folder: Path) -> Iterator[bytes]:
+    yield URDF_ARM.encode()
+    yield URDF_ARM.replace("</robot>", FIXED_TOOL + "</robot>").encode()
+    yield from _read_small(*SHARED_DATA.glob("*/*.urdf"), *SHARED_ROBOTS.glob("gepetto/*/robot.urdf"))
+
+
+def _mjcf(_folder: Path) -> Iterator[bytes]:
+    yield LOOP.encode()
+    yield WELD.encode()
+    yield BODIES.encode()
+    yield spring_text('<joint name="s" stiffness="3" springref="0.2"/>').encode()
+    yield from _read_small(*SHARED_ROBOTS.glob("menagerie/*/*.xml"))
+
+
+def _robot_toml(_folder: Path) -> Iterator[bytes]:
+    yield TWO.encode()
+    yield WITH_FRICTION.encode()
+    yield from _read_small(*(ROOT / "src/ytheta/robot/catalog").glob("*.toml"))
+
+
+def _model(folder: Path) -> Iterator[bytes]:
+    work = folder.parent / "work"
+    work.mkdir(exist_ok=True)
+    if (work / "arm.model.toml").exists():  # identified for another reader
+        yield (work / "arm.model.toml").read_bytes()
+        return
+    yield save_model(identified_arm(work)[0], work / "arm.model.toml").read_bytes()
+
+
+def _csv(_folder: Path) -> Iterator[bytes]:
+    text = format_csv(SHORT_COLUMNS)
+    yield text.encode()
+    yield format_csv(SHORT_COLUMNS, separator=";", decimal=",").encode()
+    yield format_csv(SHORT_COLUMNS, separator="\t").encode("utf-16")
+    yield format_csv(SHORT_COLUMNS, separator=" ", header=False).encode()
+    yield ("# a comment\n" + text.replace(",", ' , "', 3).replace("\n", '"\r\n', 1)).encode()
+    for path in sorted(SHARED_DATA.glob("ur10e/dirty/*.csv")):
+        with path.open("rb") as file:
+            yield b"".join(file.readline() for _ in range(HEAD_LINES))
+
+
+def _npz(_folder: Path) -> Iterator[bytes]:
+    log = SHORT_LOG
+    for save, columns in (
+        (np.savez, SHORT_COLUMNS),
+        (np.savez_compressed, {"t": log.t, "q": log.q, "tau": np.asfortranarray(log.tau), "about": np.array("a text")}),
+    ):
+        file = io.BytesIO()
+        save(file, allow_pickle=False, **columns)
+        yield file.getvalue()
+
+
+def _parquet(_folder: Path) -> Iterator[bytes]:
+    frame = pl.DataFrame(SHORT_COLUMNS)
+    mixed = frame.with_columns(
+        pl.col("q1").cast(pl.Float32), pl.lit(1).alias("state"), pl.lit("text").alias("mode"), pl.col("tau1") > 0.0
+    )
+    for table, compression, rows in ((frame, "uncompressed", None), (frame, "zstd", 10), (mixed, "snappy", None),
+                                     (mixed, "lz4", 7), (mixed, "gzip", None)):  # fmt: skip
+        file = io.BytesIO()
+        table.write_parquet(file, compression=compression, row_group_size=rows)  # type: ignore[arg-type]
+        yield file.getvalue()
+
+
+def _bag(storage: str, pattern: str) -> Callable[[Path], Iterator[bytes]]:
+    def make(folder: Path) -> Iterator[bytes]:
+        bag = write_bag(folder / "bag", storage, SHORT_LOG, names=["gripper", *ARM.actuated])
+        yield next(bag.glob(pattern)).read_bytes()
+
+    return make
+
+
+def _texts(*texts: str) -> Callable[[Path], Iterator[bytes]]:
+    return lambda _folder: (text.encode() for text in texts)
+
+
+def _own_files(folder: Path) -> Iterator[bytes]:
+    yield from _npz(folder)
+    yield from _parquet(folder)
+
+
+def _cache(_folder: Path) -> Iterator[bytes]:
+    cache.write(CACHE_KEY, b"machine code", "fuzz")
+    path = cache.make_cache_path(CACHE_KEY, "fuzz")
+    yield path.read_bytes()
+    path.unlink()
+
+
+SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
+    "expression": _texts(*EXPRESSIONS),
+    "mapping": _texts(*MAPPINGS),
+    "csv": _csv,
+    "npz": _npz,
+    "parquet": _parquet,
+    "mcap": _bag("MCAP", "*.mcap"),
+    "db3": _bag("SQLITE3", "*.db3"),
+    "bag": _bag("SQLITE3", "metadata.yaml"),
+    "reference": _csv,
+    "urdf": _urdf,
+    "mjcf": _mjcf,
+    "toml": _robot_toml,
+    "model": _model,
+    "predict": _model,
+    "output": _own_files,
+    "cache": _cache,
+}
+
+
+if __name__ == "__main__":
+    write_seeds(Path(sys.argv[1]))

@@ -57,6 +57,7 @@ def find_causes(plant: Plant, *, rotor_inertia: bool = True) -> dict[str, Residu
     for _ in range(2):
         motion = make_motion(description, rng, rich=True)
         log = record(truth, motion, rng, colour_time=0.02)
+        assert log.tau is not None
         tau = log.tau.copy()
         tau[:, JOINT] += plant(motion, truth.compute_torque(motion)[:, JOINT])
         logs.append(replace(log, tau=tau))

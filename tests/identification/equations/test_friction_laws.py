@@ -27,6 +27,7 @@ from ytheta.identification.equations.friction_laws import (
 )
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -97,7 +98,7 @@ def test_laws_change_their_sign_with_the_low_passed_direction(name: str) -> None
     robot, motion = base.robot, draw_motion(base.robot)
     rates = compute_velocity_ratios(robot)
     directions = make_drive_directions(robot)
-    assert directions is not None
+    assert isinstance(directions, DriveDirections)  # there are no loops
     sharp = directions.evaluate(motion.qd.T)
     low_passed = 0.8 * sharp + 0.1
     filtered = replace(motion, direction=low_passed.T)
@@ -155,7 +156,7 @@ def test_the_load_of_an_estimate_replaces_that_of_the_description() -> None:
     other = Differential(base, load=load)
     difference = other.torque(motion, base.beta) - own.torque(motion, base.beta)
     directions = make_drive_directions(base.robot)
-    assert directions is not None
+    assert isinstance(directions, DriveDirections)  # there are no loops
     rigid, heavy = (abs(compute_kernel_torque(without_friction(r), motion)) for r in (base.robot, heavier))
     coefficients = np.array([drive.load for _, drive in base.robot.drives])[:, None]
     expected = coefficients * directions.evaluate(motion.qd.T) * (heavy - rigid)

@@ -17,6 +17,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.description import find_one_way_drives
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.result import ConsistencyCost, Identification
@@ -67,17 +68,20 @@ def describe_cumulative_form(form: str) -> Iterator[Finding]:
         yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)
 
 
-def describe_left_out_offsets(drives: Sequence[str]) -> Iterator[Finding]:
-    """Yield a note about drives that move in one direction only, whose offsets are not estimated."""
+def describe_small_offsets(problem: EstimationProblem, estimate: Estimate) -> Iterator[Finding]:
+    """Yield a note about drives that move in one direction only, whose offsets the prior expects to be small."""
+    if not isinstance(problem.base, BaseParameters) or estimate.posterior is None:
+        return
+    drives = find_one_way_drives(problem.base, problem.normal_equations())
     if drives:
         verb = "moves" if len(drives) == 1 else "move"
         yield Finding(
             FitFindingCode.FRICTION,
             Severity.NOTE,
             f"{', '.join(drives)} {verb} in one direction only, so that offsets cannot be told from Coulomb friction; "
-            "none is estimated",
-            "move in both directions; --friction viscous,coulomb,offset estimates offsets all the same",
-            names=tuple(drives),
+            "they are expected to be small",
+            "move in both directions",
+            names=drives,
         )
 
 

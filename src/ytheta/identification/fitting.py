@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
@@ -49,7 +48,6 @@ class Selection:
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown
     smooth         whether the data choose how gradually Coulomb friction changes its sign
-    without_offset drives that move in one direction only, whose offset is not estimated
     """
 
     friction: tuple[str, ...] | None = None
@@ -57,7 +55,6 @@ class Selection:
     parameters: tuple[str, ...] = ()
     unknown_geometry: bool = False
     smooth: bool = False
-    without_offset: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -94,11 +91,6 @@ class Selection:
             friction=kinds if self.friction is None else self.friction,
             rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
         )
-
-    def leave_out_offsets(self, one_way_drives: tuple[str, ...]) -> Selection:
-        """Return the selection without the offsets of these drives, unless kinds of friction were chosen."""
-        is_chosen = self.friction is not None or self.parameters or self.unknown_geometry
-        return self if is_chosen else replace(self, without_offset=one_way_drives)
 
     def find_sticking_rates(self, robot: Robot) -> Float[np.ndarray, "drives joints"]:
         """Return the rates of the drives whose Coulomb friction is estimated or described; see ``stiction``."""
@@ -224,18 +216,11 @@ class FitEquations:
             for kind, family in FAMILY_OF_LAW.items()
         }
         robot = with_friction_laws(robot, root=decided["root"], load=decided["load"])
-        has_rotors = Family.ROTOR in families
-        friction = () if selection.parameters else (*selection.basic_friction, *laws)
-        if selection.without_offset and not robot.unset_symbols:
-            symbol = FRICTION_PARAMETERS["offset"]
-            left_out = {parameter_name(drive, symbol) for drive in selection.without_offset}
-            names = select_parameters(robot, rotor_inertia=has_rotors, friction=friction)
-            return model_parameters(robot, parameters=[name for name in names if name not in left_out])
         return model_parameters(
             robot,
             method="ha" if robot.unset_symbols else "auto",
-            rotor_inertia=has_rotors,
-            friction=friction,
+            rotor_inertia=Family.ROTOR in families,
+            friction=() if selection.parameters else (*selection.basic_friction, *laws),
             parameters=selection.parameters,
             unknown_geometry=selection.unknown_geometry,
         )

@@ -8,17 +8,14 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.rest import iterate_mean_speeds
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
 # Range of positions; a joint with a smaller range counts as held, because such a range is encoder noise.
 MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic joints
-MAX_RETURN_SHARE = 0.02  # way back divided by way there, of a drive that moves in one direction only: noise
 
 
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
@@ -48,23 +45,6 @@ def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joi
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
     limits = [MAX_HELD_RANGE[name in robot.prismatic_joints] for name in robot.actuated]
     return np.array([b - a < limit for limit, a, b in zip(limits, low, high, strict=True)])
-
-
-def find_one_way_drives(robot: Robot, logs: Sequence[Log]) -> tuple[str, ...]:
-    """Return the drives that move in one direction only in all logs; none for robots with loops.
-
-    The Coulomb friction of such a drive is as constant as its offset, so that the two cannot be told apart.
-    """
-    if robot.loops:
-        return ()
-    rates, travel = compute_velocity_ratios(robot), np.zeros((2, len(robot.moving)))
-    for log in logs:
-        for _, qd in iterate_mean_speeds(log):
-            speeds = qd @ rates.T
-            travel += [np.maximum(speeds, 0.0).sum(axis=0), np.maximum(-speeds, 0.0).sum(axis=0)]
-    held = ~((rates != 0.0) & ~find_held_joints(robot, logs)).any(axis=1)
-    one_way = ~held & (travel.min(axis=0) <= MAX_RETURN_SHARE * travel.max(axis=0))
-    return tuple(name for name, chosen in zip(robot.moving, one_way, strict=True) if chosen)
 
 
 def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:

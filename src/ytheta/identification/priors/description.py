@@ -23,7 +23,9 @@ by 30 %, and by a factor e more or less for single links and quantities.
 
 Rotor inertias, offsets and friction laws have one scale per family: torque that they cause, relative to the joint's
 torque. Each rotor has a factor of its own too. Viscous and Coulomb friction and declared forces are flat: the
-description says nothing about them.
+description says nothing about them. The offset of a drive that moves in one direction only cannot be told from its
+Coulomb friction: its scale is the typical one, whatever the evidence says about the family, so that the sum of both
+counts as Coulomb friction, and both are as uncertain as a typical offset.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from ytheta.identification.bodies.reference import PlausibleReference
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import with_theta
+from ytheta.robot.parameters import FRICTION_PARAMETERS, with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Matrix3, Matrix4, PerParameter
 
@@ -52,13 +54,17 @@ LINK_STD = 1.0
 ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
 # Of a load that the description does not know, relative to the floors of a body: typically half of the heaviest link.
 LOAD = Hyperparameter("", math.log(30.0), 1.5)
+TYPICAL_SHARE = 0.1  # of the joint's torque, of the torque that a parameter of a family causes
 FAMILIES = {
-    family: Hyperparameter(family.value, math.log(0.1), math.log(10.0))
+    family: Hyperparameter(family.value, math.log(TYPICAL_SHARE), math.log(10.0))
     for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)
 }
 FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
+# Correlation of the columns of offset and Coulomb friction: 1 - 2 s if a drive moves back for a share s of the time.
+MIN_ONE_WAY_CORRELATION = 0.96
 # Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
 FLAT_SCALE = 1e3
+OFFSET, COULOMB = FRICTION_PARAMETERS["offset"], FRICTION_PARAMETERS["coulomb"]
 AXIS_COMPONENTS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # mass, centre, second moments
 
 
@@ -183,6 +189,7 @@ def _list_second_moment_changes(about_center: Matrix3, lever_moment: float) -> I
 def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iterator[_Block]:
     """Yield one block for each selected parameter that is not of a link, in units of torque."""
     units = compute_torque_units(base, equations)
+    small_offsets = {parameter_name(drive, OFFSET) for drive in find_one_way_drives(base, equations)}
     link_parameters = {
         parameter_name(link.name, symbol) for link in base.robot.merged.links for symbol in LINK_PARAMETERS
     }
@@ -194,7 +201,25 @@ def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iter
         if family is Family.ROTOR:
             factors = (*factors, Hyperparameter(f"rotor {name.rpartition('.')[0]}", 0.0, ROTOR_STD))
         offset = 0.0 if factors else math.log(FLAT_SCALE)
+        if name in small_offsets:
+            factors, offset = (), math.log(TYPICAL_SHARE)
         yield _Block((name,), np.array([[units[name]]]), family, (factors,), offset)
+
+
+def find_one_way_drives(base: BaseParameters, equations: NormalEquations) -> tuple[str, ...]:
+    """Return the drives whose offset and Coulomb friction are estimated although they move in one direction only."""
+    places = {name: k for k, name in enumerate(base.robot.parameter_names)}
+    drives = []
+    for drive in base.robot.moving:
+        pair = [parameter_name(drive, symbol) for symbol in (OFFSET, COULOMB)]
+        if not set(pair) <= set(base.selected):
+            continue
+        columns = base.K[:, [places[name] for name in pair]]
+        gram = sum(columns[joint.columns].T @ joint.gram @ columns[joint.columns] for joint in equations.joints)
+        size = math.sqrt(gram[0, 0] * gram[1, 1])
+        if size > 0.0 and abs(gram[0, 1]) >= MIN_ONE_WAY_CORRELATION * size:
+            drives.append(drive)
+    return tuple(drives)
 
 
 def compute_torque_units(base: BaseParameters, equations: NormalEquations) -> dict[str, float]:

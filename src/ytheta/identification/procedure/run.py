@@ -30,7 +30,7 @@ from ytheta.identification.estimators.evidence.model_choice import (
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     describe_cumulative_form,
-    describe_left_out_offsets,
+    describe_small_offsets,
     describe_transitions,
     describe_unknown_geometry,
     find_body_findings,
@@ -39,7 +39,7 @@ from ytheta.identification.fit_findings import (
     find_resting_joints,
     find_unexcited_joints,
 )
-from ytheta.identification.log_checks import check_logs, find_one_way_drives, find_repetitions, find_zero_torques
+from ytheta.identification.log_checks import check_logs, find_repetitions, find_zero_torques
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
@@ -60,8 +60,6 @@ NOISE_BANDWIDTH = 0.898
 def run_identification(request: Request, report: Callable[[str], None]) -> Identification:
     """Identify what is requested; ``report`` is called with the name of each stage when it starts."""
     check_logs(request.robot, request.logs)
-    one_way_drives = find_one_way_drives(request.robot, request.fit_logs)
-    request = replace(request, selection=request.selection.leave_out_offsets(one_way_drives))
     repetitions = tuple(find_repetitions(request.fit_logs, request.validation_logs))
     report("choosing the low-pass")
     plan = plan_logs(request)
@@ -193,7 +191,7 @@ def _find_model_findings(
     """Yield findings about the parameters, the choice of the model and the estimate."""
     yield from describe_unknown_geometry(problem.base)
     yield from describe_cumulative_form(request.form)
-    yield from describe_left_out_offsets(request.selection.without_offset)
+    yield from describe_small_offsets(problem, estimate)
     yield from estimate.findings
     yield from find_unexcited_joints(problem, estimator, estimate)
     yield from describe_transitions(request.lowest_transition_speeds, model.transition_speeds)

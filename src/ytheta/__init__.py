@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.excitation.excite import excite as excite
+    from ytheta.excitation.result import Excitation as Excitation
+    from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -93,6 +96,7 @@ _MODULES = {
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",
+    "Excitation": "ytheta.excitation.result",
     "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
@@ -120,6 +124,7 @@ _MODULES = {
     "Sensor": "ytheta.simulation.sensors.sensors",
     "Sensors": "ytheta.simulation.sensors.sensors",
     "Simulation": "ytheta.simulation.result",
+    "Trajectory": "ytheta.excitation.trajectories.trajectory",
     "Variation": "ytheta.simulation.variation",
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "base_parameters": "ytheta.identifiability.registry",
@@ -131,6 +136,7 @@ _MODULES = {
     "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
+    "excite": "ytheta.excitation.excite",
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",

@@ -128,8 +128,10 @@ def _check_limits(limits: Limits, place: str) -> None:
             if limits.lower > limits.upper
             else f"{place}: its limits {limits.lower:g} … {limits.upper:g} are not numbers; correct them"
         )
-    if not min(limits.velocity, limits.acceleration, limits.effort) >= 0.0:
-        raise RobotError(f"{place}: limits of velocity, acceleration and effort are magnitudes; give positive numbers")
+    if not min(limits.velocity, limits.acceleration, limits.effort, limits.jerk) >= 0.0:
+        raise RobotError(
+            f"{place}: limits of velocity, acceleration, jerk and effort are magnitudes; give positive numbers"
+        )
 
 
 def _check_drive(drive: Drive, place: str) -> None:

@@ -128,7 +128,7 @@ def _format_limits(limits: Limits) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     if (limits.lower, limits.upper) != (-math.inf, math.inf):
         entry["position"] = [limits.lower, limits.upper]
-    for key in ("velocity", "acceleration", "effort"):
+    for key in ("velocity", "acceleration", "jerk", "effort"):
         if (value := getattr(limits, key)) != math.inf:
             entry[key] = value
     return {"limits": _to_inline_table(entry)} if entry else {}

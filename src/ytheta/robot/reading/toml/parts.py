@@ -174,9 +174,9 @@ def _read_axis(table: Table, snapper: Snapper) -> Vector:
 
 def read_limits(table: Table) -> Limits:
     lower, upper = table.bounds("position")
-    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort")]
+    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort", "jerk")]
     if min(bounds) < 0.0:
-        raise table.error("limits of velocity, acceleration and effort are magnitudes; give positive numbers")
+        raise table.error("limits of velocity, acceleration, jerk and effort are magnitudes; give positive numbers")
     table.finish()
     return Limits(lower, upper, *bounds)
 

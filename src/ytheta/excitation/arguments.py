@@ -58,8 +58,8 @@ def choose_basis(
         if periods < 1 or not math.isclose(periods, duration * frequency, rel_tol=1e-6):
             nearest = max(1, periods) / duration
             raise InputError(
-                f"{duration:g} s at {frequency:g} Hz are {duration * frequency:g} periods; give a base_frequency with a "
-                f"whole number of periods, such as {nearest:g}"
+                f"{duration:g} s at {frequency:g} Hz are {duration * frequency:g} periods; give a base_frequency with "
+                f"a whole number of periods, such as {nearest:g}"
             )
     period = duration / periods
     return (Fourier(period, count) if parametrisation == "fourier" else BSpline(period, 2 * count + 1)), periods

@@ -3,8 +3,8 @@
 Position, velocity, acceleration and jerk: between samples at a distance h, a function exceeds its samples by at most
 h²/8 times a bound of its second derivative, which follows from the coefficients. Torque: likewise, with twice the
 largest second difference in place of such a bound, since torques have none in closed form. Margins of path constraints:
-a margin that is m_1 and m_2 at two samples is at least (m_1 + m_2 - L·s) / 2 between them, if the joints move by at most
-s, and L bounds how fast the margin changes with each joint. Intervals for which this is negative are divided.
+a margin that is m_1 and m_2 at two samples is at least (m_1 + m_2 - L·s) / 2 between them, if the joints move by at
+most s, and L bounds how fast the margin changes with each joint. Intervals for which this is negative are divided.
 """
 
 from __future__ import annotations

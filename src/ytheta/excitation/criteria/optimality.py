@@ -41,7 +41,7 @@ def evaluate_d(M: BaseByBase, _: float) -> tuple[float, BaseByBase]:
 
 def evaluate_a(M: BaseByBase, _: float) -> tuple[float, BaseByBase]:
     """Root mean square of the standard deviations."""
-    inverse = _invert(M)
+    inverse = invert(M)
     total = float(np.trace(inverse))
     return 0.5 * float(np.log(total / len(M))), -inverse @ inverse / (2.0 * total)
 
@@ -57,18 +57,27 @@ def evaluate_e(M: BaseByBase, sharpness: float) -> tuple[float, BaseByBase]:
 
 def evaluate_mean_std(M: BaseByBase, _: float) -> tuple[float, BaseByBase]:
     """Geometric mean of the standard deviations."""
-    inverse = _invert(M)
-    variances = np.diag(inverse)
-    return 0.5 * float(np.log(variances).mean()), -(inverse / variances) @ inverse / (2 * len(M))
+    return log_mean_std(invert(M))
 
 
 def evaluate_worst_std(M: BaseByBase, sharpness: float) -> tuple[float, BaseByBase]:
     """The largest standard deviation."""
-    inverse = _invert(M)
-    log = 0.5 * np.log(np.diag(inverse))
+    return log_worst_std(invert(M), sharpness)
+
+
+def log_mean_std(covariance: BaseByBase) -> tuple[float, BaseByBase]:
+    """Return the logarithm of the geometric mean of the deviations, and its derivative with respect to M."""
+    variances = np.diag(covariance)
+    return 0.5 * float(np.log(variances).mean()), -(covariance / variances) @ covariance / (2 * len(variances))
+
+
+def log_worst_std(covariance: BaseByBase, sharpness: float) -> tuple[float, BaseByBase]:
+    """Return the smooth logarithm of the largest deviation, and its derivative with respect to M."""
+    variances = np.diag(covariance)
+    log = 0.5 * np.log(variances)
     parts = np.exp(sharpness * (log - log.max()))
     value = float(np.log(parts.sum()) / sharpness + log.max())
-    return value, -((inverse * (parts / parts.sum() / np.diag(inverse))) @ inverse) / 2.0
+    return value, -((covariance * (parts / parts.sum() / variances)) @ covariance) / 2.0
 
 
 EVALUATIONS: dict[str, Evaluation] = {
@@ -85,6 +94,13 @@ def _decompose(M: BaseByBase) -> tuple[Float[np.ndarray, "base"], BaseByBase]:
     return np.maximum(eigenvalues, MIN_EIGENVALUE_RATIO * eigenvalues[-1]), vectors
 
 
-def _invert(M: BaseByBase) -> BaseByBase:
+def invert(M: BaseByBase) -> BaseByBase:
+    """Return the covariance M⁻¹; eigenvalues that are zero but for rounding are replaced by a small positive one."""
+    try:
+        inverse = np.linalg.inv(M)
+        if (np.diag(inverse) > 0.0).all() and np.isfinite(inverse).all():
+            return np.asarray(inverse)
+    except np.linalg.LinAlgError:
+        pass
     eigenvalues, vectors = _decompose(M)
     return np.asarray((vectors / eigenvalues) @ vectors.T)

@@ -107,9 +107,9 @@ def search(
             if candidate is not None:
                 explored.append(candidate)
         best = sorted(explored, key=_rank)[: budget.polished]
-        for candidate in watch(engine.map_in_order(Polish(design), best), "polish", len(best), 1.0):
-            if candidate is not None:
-                polished.append(candidate)
+        for refined in watch(engine.map_in_order(Polish(design), best), "polish", len(best), 1.0):
+            if refined is not None:
+                polished += [refined]
         if done < budget.starts or len(polished) < len(best):
             ending = Ending.TIME_LIMIT
     except KeyboardInterrupt:

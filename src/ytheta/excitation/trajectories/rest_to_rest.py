@@ -90,7 +90,8 @@ class RestToRest:
 
     def pull_back(self, gradient: Motion) -> Unknowns:
         """Return the gradient with respect to x, from that with respect to the motion."""
-        return np.einsum("ots,otj->sj", self.maps, gradient, optimize=True) * self.scale
+        rows = self.maps.reshape(-1, self.unknowns)
+        return (rows.T @ gradient.reshape(len(rows), -1)) * self.scale
 
     def build(self, x: Unknowns) -> Trajectory:
         """Return the trajectory of these unknowns."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ytheta.excitation.excite import excite as excite
     from ytheta.excitation.result import Excitation as Excitation
     from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
+    from ytheta.excitation.writing.coefficient_file import load_trajectory as load_trajectory
+    from ytheta.excitation.writing.save import save_trajectory as save_trajectory
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -148,6 +150,7 @@ _MODULES = {
     "jacobian": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
+    "load_trajectory": "ytheta.excitation.writing.coefficient_file",
     "mass_matrix": "ytheta.dynamics.kernels",
     "model_parameters": "ytheta.identifiability.registry",
     "momentum": "ytheta.dynamics.kernels",
@@ -161,6 +164,7 @@ _MODULES = {
     "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.writing.toml",
+    "save_trajectory": "ytheta.excitation.writing.save",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
     "with_smooth_friction": "ytheta.simulation.plants.smooth_friction",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
+from ytheta.display import Reported
 from ytheta.excitation.constraints.check import LimitUse, list_violations
 from ytheta.excitation.constraints.joint_bounds import JointBounds
 from ytheta.excitation.solver.search import Ending
 from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.excitation.writing.save import save_trajectory
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
@@ -61,7 +65,7 @@ class ReferenceDeviations:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Excitation:
+class Excitation(Reported):
     """A trajectory that reveals the parameters of a robot.
 
     Attributes
@@ -86,6 +90,8 @@ class Excitation:
     findings                 notes and warnings
     """
 
+    subject: ClassVar[str] = "excitation"
+
     robot: Robot
     base: BaseParameters
     trajectory: Trajectory
@@ -107,6 +113,10 @@ class Excitation:
     def __post_init__(self) -> None:
         freeze(self.std)
         freeze(self.noise)
+
+    def save(self, path: str | Path, *, rate: float = 100.0) -> Path:
+        """Write the trajectory: .csv, .parquet, .npz, .toml, .yaml or .mcap; see ``save_trajectory``."""
+        return save_trajectory(self.trajectory, path, rate=rate)
 
     @property
     def violations(self) -> tuple[LimitUse, ...]:

@@ -28,6 +28,10 @@ class DesignFindingCode(StrEnum):
     VIOLATION = "violation"
 
 
+# Findings that the tables and the page state in other words.
+IN_TABLES = (DesignFindingCode.ASSUMED_NOISE, DesignFindingCode.SLOWED, DesignFindingCode.VIOLATION)
+
+
 def describe_assumed_noise(noise: PerJoint, rate: float, *, is_assumed: bool) -> Iterator[Finding]:
     if is_assumed:
         yield Finding(

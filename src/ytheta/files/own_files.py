@@ -1,7 +1,7 @@
 """Recognizing files that ytheta wrote: such files may be overwritten without asking, others may not.
 
-Every written file has a mark where its format allows it: a comment in TOML and YAML, a ``meta`` element in HTML, a key in the
-metadata of Parquet, an array in NPZ. CSV and MCAP files have no place for a mark, so none of them is recognized.
+Every written file has a mark where its format allows it: a comment in TOML and YAML, a ``meta`` element in HTML,
+a key in the metadata of Parquet, an array in NPZ. CSV and MCAP files have no place for a mark, so none is recognized.
 """
 
 from __future__ import annotations

@@ -151,8 +151,12 @@ def _list_missing(joints: Sequence[str], values: PerJoint, given: LimitInput) ->
 
 def _explain_missing(robot: Robot, missing: Mapping[str, Sequence[str]]) -> str:
     parts = [f"{quantity} of {', '.join(names)}" for quantity, names in missing.items() if names]
-    examples = {"position": "(-1.5, 1.5)", "velocity": "1.5", "effort": "50.0"}
-    options = [f"{quantity}={{{names[0]!r}: {examples[quantity]}, …}}" for quantity, names in missing.items() if names]
+    examples = {"position": ("(-1.5, 1.5)", "-1.5:1.5"), "velocity": ("1.5", "1.5"), "effort": ("50.0", "50")}
+    options = [
+        f"{quantity}={{{names[0]!r}: {examples[quantity][0]}, …}} (--{quantity} {names[0]}={examples[quantity][1]} …)"
+        for quantity, names in missing.items()
+        if names
+    ]
     return (
         f"robot {robot.name!r} lacks limits that a safe motion needs: {'; '.join(parts)}; give them with "
         f"{' and '.join(options)}, or add them to the description"

@@ -119,7 +119,10 @@ def _read_basis(path: Path, data: dict[str, Any], size: int) -> Fourier | BSplin
 def _check_rest(path: Path, trajectory: Trajectory) -> None:
     """Raise InputError if the motion does not start at rest: a coefficient was changed or lost."""
     motion = trajectory.sample_period(1)
-    for order, quantity, values in ((VELOCITY, "velocity", motion.qd[0]), (ACCELERATION, "acceleration", motion.qdd[0])):
+    for order, quantity, values in (
+        (VELOCITY, "velocity", motion.qd[0]),
+        (ACCELERATION, "acceleration", motion.qdd[0]),
+    ):
         largest = trajectory.bound(order)
         moving = np.flatnonzero(abs(values) > MAX_RELATIVE_RATE * np.maximum(largest, np.finfo(float).tiny))
         if len(moving):

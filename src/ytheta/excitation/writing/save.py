@@ -69,8 +69,8 @@ def sample_trajectory(trajectory: Trajectory, rate: float) -> SampledTrajectory:
     steps = trajectory.seconds * rate
     if not 1.0 <= steps <= MAX_SAMPLES:
         raise InputError(
-            f"{trajectory.seconds:g} s at {rate:g} samples per second are {steps:.3g} samples; choose a rate that gives "
-            f"1 to {MAX_SAMPLES} samples"
+            f"{trajectory.seconds:g} s at {rate:g} samples per second are {steps:.3g} samples; choose a rate that "
+            f"gives 1 to {MAX_SAMPLES} samples"
         )
     count = math.ceil(steps - 1e-9 * steps)
     t = np.arange(count + 1) / rate

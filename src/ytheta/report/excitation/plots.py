@@ -22,6 +22,7 @@ MAX_LIMIT_RATIO = 2.5  # limit divided by the largest value; above it, the limit
 LIMIT_COLOUR = 7
 PATH_HEIGHT = 460  # pixels
 AXIS_COLOUR = "rgb(128, 136, 148)"  # readable on light and dark pages, since the style sheet cannot change this plot
+CAMERA = (1.55, 1.55, 1.1)  # from where the path is seen; the longest axis of the plot is one unit long
 MAX_BAR_PERCENT = 1000.0  # longer bars would hide the others
 
 
@@ -82,7 +83,8 @@ def plot_path(curves: MotionCurves) -> go.Figure:
             | {"marker": dot, "showlegend": False, "hovertemplate": hover}
         )
     axis = {"color": AXIS_COLOUR, "gridcolor": AXIS_COLOUR, "zerolinecolor": AXIS_COLOUR, "showbackground": False}
-    scene = {f"{name}axis": axis | {"title": {"text": f"{name} / m"}} for name in "xyz"} | {"aspectmode": "data"}
+    scene: dict[str, object] = {f"{name}axis": axis | {"title": {"text": f"{name} / m"}} for name in "xyz"}
+    scene |= {"aspectmode": "data", "camera": {"eye": dict(zip("xyz", CAMERA, strict=True))}}
     layout = {
         "height": PATH_HEIGHT,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},

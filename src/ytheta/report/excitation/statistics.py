@@ -61,7 +61,8 @@ def describe_conditions(excitation: Excitation) -> str:
 
 def describe_slowed(excitation: Excitation) -> str:
     parts = [
-        f"{format_plain(each.condition_number)} and {format_plain(each.scaled_condition_number)} at {each.speed:.0%}"
+        f"{format_plain(each.condition_number)} and {format_plain(each.scaled_condition_number)} at "
+        f"{100.0 * each.speed:g} %"
         for each in excitation.slowed
     ]
     return f"if slowed: {', '.join(parts)} of the speed" if parts else ""

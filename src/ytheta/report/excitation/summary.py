@@ -1,7 +1,7 @@
 """A designed trajectory as plain data: the output of ``ytheta excite --json``, also embedded in the page.
 
-``condition_number`` and ``scaled_condition_number`` belong to the columns that ``columns`` describes. ``seconds`` is the
-duration of the motion. ``violations`` lists the limits that the motion exceeds; it is empty if it exceeds none.
+``condition_number`` and ``scaled_condition_number`` belong to the columns that ``columns`` describes. ``seconds`` is
+the duration of the motion. ``violations`` lists the limits that the motion exceeds; it is empty if it exceeds none.
 """
 
 from __future__ import annotations
@@ -70,7 +70,13 @@ def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
 def _summarize_parameters(excitation: Excitation) -> list[dict[str, Any]]:
     base, sliding = excitation.base, excitation.robot.prismatic_joints
     before = [None] * len(base) if excitation.std_before is None else excitation.std_before.tolist()
-    columns = (base.names, base.beta.tolist(), excitation.std.tolist(), excitation.relative_std_percent.tolist(), before)
+    columns = (
+        base.names,
+        base.beta.tolist(),
+        excitation.std.tolist(),
+        excitation.relative_std_percent.tolist(),
+        before,
+    )
     keys = ("name", "value", "std", "std_percent", "std_before")
     return [
         dict(zip(keys, row, strict=True)) | {"unit": parameter_unit(independent, sliding)}

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def list_key_numbers(excitation: Excitation) -> Iterator[tuple[str, str, str]]:
     """Yield label, value and explanation of each key number."""
-    columns = f"{len(excitation.base)} columns in SI units"
+    columns = f"{len(excitation.base)} columns in SI units, full speed"
     yield "condition number", format_number(excitation.condition_number), columns
-    yield "scaled", format_number(excitation.scaled_condition_number), "columns scaled to length one"
+    yield "scaled", format_number(excitation.scaled_condition_number), "columns scaled to length one, full speed"
     for each in excitation.slowed:
-        label, scaled = f"at {each.speed:.0%} of the speed", format_number(each.scaled_condition_number)
+        label, scaled = f"at {100.0 * each.speed:g} % of the speed", format_number(each.scaled_condition_number)
         yield label, format_number(each.condition_number), f"{scaled} scaled"
     relative = excitation.relative_to_d_optimal
     if relative is not None:
@@ -43,7 +43,7 @@ def list_conditions(excitation: Excitation) -> Iterator[dict[str, Any]]:
         *((each.speed, each.condition_number, each.scaled_condition_number) for each in excitation.slowed),
     ):
         cells = [(format_number(value, 4), float(value)) for value in numbers]
-        yield {"name": f"{speed:.0%}", "unit": "", "cells": cells}
+        yield {"name": f"{100.0 * speed:g} %", "unit": "", "cells": cells}
 
 
 def list_limit_headings() -> tuple[str, ...]:

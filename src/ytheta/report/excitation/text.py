@@ -57,7 +57,9 @@ def _print_limits(console: Console, excitation: Excitation) -> None:
         cells = [safe_text(_format_share(uses.get(quantity)), _choose_style(uses.get(quantity))) for _, uses in rows]
         columns.append(Column(f"{quantity} %", cells, short_heading=f"{quantity[:3]} %", drop_priority=priority))
     print_table(console, fit_table(columns, console.width))
-    print_note(console, "largest values in percent of the limits; torques of the limits without the margin of the model")
+    print_note(
+        console, "largest values in percent of the limits; torques of the limits without the margin of the model"
+    )
 
 
 def _print_clearances(console: Console, excitation: Excitation, *, verbose: bool) -> None:

@@ -23,7 +23,7 @@ LIMIT_COLOUR = 7
 PATH_HEIGHT = 460  # pixels
 AXIS_COLOUR = "rgb(128, 136, 148)"  # readable on light and dark pages, since the style sheet cannot change this plot
 CAMERA = (1.55, 1.55, 1.1)  # from where the path is seen; the longest axis of the plot is one unit long
-MAX_BAR_PERCENT = 1000.0  # longer bars would hide the others
+MAX_PERCENT = 1000.0  # larger deviations are drawn here; they only say that the value is near zero
 
 
 def make_excitation_figures(excitation: Excitation) -> dict[str, go.Figure]:
@@ -98,7 +98,8 @@ def plot_path(curves: MotionCurves) -> go.Figure:
 def plot_deviations(excitation: Excitation) -> go.Figure:
     """Plot the expected standard deviations of all base parameters, relative to their described values."""
     names = [escape(name, quote=False) for name in excitation.base.names]
-    percent = np.minimum(excitation.relative_std_percent, MAX_BAR_PERCENT)
+    described = excitation.base.beta != 0.0
+    percent = np.where(described, np.minimum(excitation.relative_std_percent, MAX_PERCENT), np.nan)
     traces = [
         {
             "type": "scatter",

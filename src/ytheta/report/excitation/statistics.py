@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +18,10 @@ QUANTITIES = ("position", "velocity", "acceleration", "jerk", "torque")
 
 @dataclass(frozen=True)
 class ParameterRow:
-    """A base parameter: value of the description, expected standard deviation, and that of earlier measurements."""
+    """A base parameter: value of the description, expected standard deviation, and that of earlier measurements.
+
+    ``percent`` is relative to the described value; NaN if that is zero.
+    """
 
     name: str
     value: float
@@ -31,7 +35,11 @@ def list_parameters(excitation: Excitation) -> list[ParameterRow]:
     base, sliding = excitation.base, excitation.robot.prismatic_joints
     before = [None] * len(base) if excitation.std_before is None else excitation.std_before.tolist()
     units = [parameter_unit(name, sliding) for name in base.independent]
-    columns = (base.names, base.beta.tolist(), excitation.std.tolist(), excitation.relative_std_percent.tolist())
+    percent = [
+        share if value else math.nan
+        for share, value in zip(excitation.relative_std_percent.tolist(), base.beta.tolist(), strict=True)
+    ]
+    columns = (base.names, base.beta.tolist(), excitation.std.tolist(), percent)
     return [ParameterRow(*row) for row in zip(*columns, before, units, strict=True)]
 
 

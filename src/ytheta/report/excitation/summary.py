@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import ytheta
 from ytheta.report.numbers import parameter_unit, replace_nonfinite
 
@@ -70,11 +72,12 @@ def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
 def _summarize_parameters(excitation: Excitation) -> list[dict[str, Any]]:
     base, sliding = excitation.base, excitation.robot.prismatic_joints
     before = [None] * len(base) if excitation.std_before is None else excitation.std_before.tolist()
+    percent = np.where(base.beta != 0.0, excitation.relative_std_percent, np.nan).tolist()
     columns = (
         base.names,
         base.beta.tolist(),
         excitation.std.tolist(),
-        excitation.relative_std_percent.tolist(),
+        percent,
         before,
     )
     keys = ("name", "value", "std", "std_percent", "std_before")

@@ -11,7 +11,7 @@ from ytheta.report.excitation.statistics import (
     list_limit_rows,
     list_parameters,
 )
-from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_number
+from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_number, format_percent
 
 if TYPE_CHECKING:
     from ytheta.excitation.result import Excitation
@@ -71,7 +71,7 @@ def list_margins(excitation: Excitation) -> Iterator[dict[str, Any]]:
 def list_parameter_rows(excitation: Excitation) -> Iterator[dict[str, Any]]:
     """Yield value, expected standard deviation, that in percent, and that of earlier measurements of each parameter."""
     for row, expression in zip(list_parameters(excitation), excitation.base.expressions, strict=True):
-        percent = f"> {MAX_PERCENT:g} %" if row.percent > MAX_PERCENT else f"{format_number(row.percent)} %"
+        percent = f"> {MAX_PERCENT:g} %" if row.percent > MAX_PERCENT else format_percent(row.percent)
         cells = [(format_number(row.value), row.value), (format_number(row.std), row.std), (percent, row.percent)]
         if row.before is not None:
             cells.append((format_number(row.before), row.before))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from ytheta.report.excitation.statistics import (
     QUANTITIES,
+    ParameterRow,
     describe_conditions,
     describe_motion,
     describe_noise,
@@ -58,7 +60,8 @@ def _print_limits(console: Console, excitation: Excitation) -> None:
         columns.append(Column(f"{quantity} %", cells, short_heading=f"{quantity[:3]} %", drop_priority=priority))
     print_table(console, fit_table(columns, console.width))
     print_note(
-        console, "largest values in percent of the limits; torques of the limits without the margin of the model"
+        console,
+        "largest values in percent of the limits; torque limits are reduced by the margin for errors of the model",
     )
 
 
@@ -80,7 +83,7 @@ def _print_clearances(console: Console, excitation: Excitation, *, verbose: bool
 def _print_parameters(console: Console, excitation: Excitation, *, verbose: bool) -> None:
     rows = list_parameters(excitation)
     complete = verbose or len(rows) <= MAX_PARAMETERS
-    shown = rows if complete else sorted(rows, key=lambda row: -row.percent)[:MAX_PARAMETERS]
+    shown = rows if complete else sorted(rows, key=_rank)[:MAX_PARAMETERS]
     columns = [
         Column("base parameter", safe_texts(row.name for row in shown), align_left=True),
         Column("described", safe_texts(format_plain(row.value, 4) for row in shown)),
@@ -94,6 +97,11 @@ def _print_parameters(console: Console, excitation: Excitation, *, verbose: bool
     print_table(console, fit_table(columns, console.width))
     if not complete:
         print_note(console, f"the {MAX_PARAMETERS} with the largest std % of {len(rows)} parameters; all: --verbose")
+
+
+def _rank(row: ParameterRow) -> tuple[bool, float]:
+    """Return a key that sorts by decreasing relative standard deviation; rows without one are last."""
+    return math.isnan(row.percent), -row.percent
 
 
 def _format_share(use: LimitUse | None) -> str:

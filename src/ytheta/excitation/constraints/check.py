@@ -16,7 +16,7 @@ import numpy as np
 
 from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.excitation.trajectories.basis import JERK, POSITION, VELOCITY
+from ytheta.excitation.trajectories.basis import ACCELERATION, POSITION, VELOCITY
 from ytheta.excitation.trajectories.trajectory import SampledTrajectory, Trajectory
 from ytheta.shapes import Float
 
@@ -24,7 +24,6 @@ CHECK_POINTS = 1000  # samples per period
 TORQUE_SAFETY = 2.0  # factor of the largest second difference of the torque
 MAX_DIVISIONS = 9  # an interval between samples is halved at most this many times; then its bound counts
 ROUNDING = 1e-9  # relative excess that counts as rounding
-UNITS = ("rad or m", "rad/s or m/s", "rad/s² or m/s²", "rad/s³ or m/s³")
 QUANTITIES = ("position", "velocity", "acceleration", "jerk")
 
 
@@ -72,7 +71,7 @@ def check_limits(trajectory: Trajectory, constraints: Constraints) -> tuple[Limi
     uses += _check_passive_joints(motion, constraints, x)
     uses += _check_torques(motion, constraints, x)
     for path in constraints.paths:
-        uses += _check_path(trajectory, path)
+        uses += _check_path(trajectory, constraints, path)
     return tuple(uses)
 
 
@@ -138,8 +137,8 @@ def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x
             yield LimitUse("position", joint.name, value, limit, time, share, bool(lack[row] > ROUNDING))
 
 
-def _check_path(trajectory: Trajectory, path: PathConstraint) -> Iterator[LimitUse]:
-    lowest, times = bound_margins(trajectory, path)
+def _check_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint) -> Iterator[LimitUse]:
+    lowest, times = bound_margins(trajectory, constraints, path)
     for name, value, time in zip(path.names, lowest, times, strict=True):
         yield LimitUse("clearance", name, float(value), 0.0, float(time), np.nan, bool(value < 0.0))
 
@@ -151,42 +150,43 @@ def bound_torque_between(torque: Float[np.ndarray, "samples joints"]) -> Float[n
 
 
 def bound_margins(
-    trajectory: Trajectory, path: PathConstraint
+    trajectory: Trajectory, constraints: Constraints, path: PathConstraint
 ) -> tuple[Float[np.ndarray, "margins"], Float[np.ndarray, "margins"]]:
-    """Return lower bounds of all margins over the period, and the times of the smallest ones."""
-    period = trajectory.basis.period
-    t = np.linspace(0.0, period, CHECK_POINTS + 1)
-    step = period / CHECK_POINTS
-    margins = path.compute_margins(trajectory.evaluate(t).q)
-    lowest, times = margins.min(axis=0), t[margins.argmin(axis=0)]
-    acceleration = trajectory.bound(VELOCITY + 1)
-    left, m_left, m_right = t[:-1], margins[:-1], margins[1:]
-    for division in range(MAX_DIVISIONS + 1):
+    """Return the lowest margins over the period, and their times.
+
+    If a margin is not negative here, it is not negative at any time.
+    """
+    step = trajectory.basis.period / CHECK_POINTS
+    left, right = np.arange(CHECK_POINTS) * step, np.arange(1, CHECK_POINTS + 1) * step
+    acceleration = trajectory.bound(ACCELERATION)
+    lowest, times = np.full(len(path.names), np.inf), np.zeros(len(path.names))
+    for _ in range(MAX_DIVISIONS + 1):
+        q, q_right = (_find_joint_positions(trajectory, constraints, t) for t in (left, right))
+        if q is None or q_right is None:
+            return np.full(len(path.names), -np.inf), times
+        m_left, m_right = path.compute_margins(q), path.compute_margins(q_right)
+        better = m_left.min(axis=0) < lowest
+        times, lowest = np.where(better, left[m_left.argmin(axis=0)], times), np.minimum(lowest, m_left.min(axis=0))
         speed = abs(trajectory.evaluate(left + 0.5 * step).qd) + 0.5 * step * acceleration
-        bound = 0.5 * (m_left + m_right - step * speed @ path.lipschitz.T)
-        open_intervals = (bound < np.minimum(lowest, 0.0)).any(axis=1)
-        if division == MAX_DIVISIONS or not open_intervals.any():
-            break
-        left, m_left, m_right = left[open_intervals], m_left[open_intervals], m_right[open_intervals]
+        moved = constraints.kernels.bound_joint_steps(step * speed, abs(q_right - q))
+        bound = 0.5 * (m_left + m_right - moved @ path.lipschitz.T)
+        unsure = (bound < np.minimum(lowest, 0.0)).any(axis=1)
+        if not unsure.any():
+            return lowest, times
         step *= 0.5
-        m_middle = path.compute_margins(trajectory.evaluate(left + step).q)
-        improved = m_middle.min(axis=0) < lowest
-        times = np.where(improved, (left + step)[m_middle.argmin(axis=0)], times)
-        lowest = np.minimum(lowest, m_middle.min(axis=0))
-        left, m_left, m_right = (
-            np.concatenate([left, left + step]),
-            np.concatenate([m_left, m_middle]),
-            np.concatenate([m_middle, m_right]),
+        left, right = (
+            np.concatenate([left[unsure], left[unsure] + step]),
+            np.concatenate([left[unsure] + step, right[unsure]]),
         )
-    if len(left) and division == MAX_DIVISIONS:
-        lowest = np.minimum(lowest, bound.min(axis=0))
-    return lowest, times
+    return np.minimum(lowest, bound.min(axis=0)), times
+
+
+def _find_joint_positions(trajectory: Trajectory, constraints: Constraints, t: np.ndarray) -> np.ndarray | None:
+    x = constraints.kernels.close(trajectory.evaluate(t).q)
+    return None if x is None else constraints.kernels.compute_joint_positions(x)
 
 
 def _bound_between(trajectory: Trajectory, order: int) -> Float[np.ndarray, "joints"]:
     """Return how much a derivative of the motion can exceed its samples on the grid of the check."""
     step = trajectory.basis.period / CHECK_POINTS
     return step**2 / 8.0 * trajectory.bound(order + 2)
-
-
-assert JERK + 2 == 5  # the splines of degree 5 have five derivatives

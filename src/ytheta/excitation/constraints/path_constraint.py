@@ -13,7 +13,7 @@ SamplesByMargin = Float[np.ndarray, "samples margins"]
 
 @runtime_checkable
 class PathConstraint(Protocol):
-    """Margins that must not be negative, as functions of the actuated coordinates q.
+    """Margins that must not be negative, as functions of the positions q of all movable joints, ``robot.movable``.
 
     Attributes
     ----------

@@ -38,15 +38,18 @@ class Constraints:
         for order, limit in enumerate(bounds.rates, start=VELOCITY):
             value, gradient[order] = _penalize_excess(motion[order], limit)
             total += value
-        q, qd, qdd = motion[POSITION], motion[VELOCITY], motion[ACCELERATION]
+        qd, qdd = motion[VELOCITY], motion[ACCELERATION]
         value, slopes = _penalize_excess(self.kernels.compute_torque(x, qd, qdd), bounds.effort)
         if value > 0.0:
             total += value
             gradient[:3] += self.kernels.pull_back_torque(x, qd, qdd, slopes).transpose(1, 0, 2)
-        for path in self.paths:
-            value, slope = _penalize_path(path, q)
-            total += value
-            gradient[POSITION] += slope
+        if self.paths:
+            positions = self.kernels.compute_joint_positions(x)
+            slope = np.zeros_like(positions)
+            for path in self.paths:
+                value, part = _penalize_path(path, positions)
+                total, slope = total + value, slope + part
+            gradient[POSITION] += self.kernels.pull_back_positions(x, slope)
         return total, gradient
 
 

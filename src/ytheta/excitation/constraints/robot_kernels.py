@@ -20,6 +20,7 @@ from ytheta.shapes import Float, SamplesByCoordinate, SamplesByJoint, SamplesByJ
 
 Gradient = Float[np.ndarray, "samples 3 joints"]
 
+LOOP_STEP_SAFETY = 2.0  # factor of the distance between samples of joints that loops move
 MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, divided by its value at home
 
 
@@ -43,6 +44,25 @@ class RobotKernels(PickledByFields):
         """Return the positions of all movable joints."""
         factors, offset = self.robot.merged.coupling_map
         return np.asarray(x @ factors.T + offset)
+
+    def pull_back_positions(self, x: SamplesByCoordinate, gradient: SamplesByJoint) -> SamplesByJoint:
+        """Return a gradient with respect to q, from that with respect to the positions of all movable joints."""
+        by_coordinate = gradient @ self.robot.merged.coupling_map[0]
+        if self._loops is None:
+            return np.asarray(by_coordinate)
+        E = np.array(self._loops.tangent.map(len(x))(x.T))
+        columns = E.reshape(x.shape[1], len(x), -1)  # CasADi puts the matrices of the samples side by side
+        return np.einsum("sc,csa->sa", by_coordinate, columns)
+
+    def bound_joint_steps(self, steps: SamplesByJoint, distances: SamplesByJoint) -> SamplesByJoint:
+        """Return how far all movable joints move at most between two samples.
+
+        ``steps`` bound the motion of the actuated coordinates. Joints that loops move have no such bound; for them,
+        twice their ``distances`` between the samples count.
+        """
+        if self._loops is None:
+            return np.asarray(steps @ abs(self.robot.merged.coupling_map[0]).T)
+        return LOOP_STEP_SAFETY * distances
 
     def compute_regressor(
         self, x: SamplesByCoordinate, qd: SamplesByJoint, qdd: SamplesByJoint

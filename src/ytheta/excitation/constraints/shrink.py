@@ -69,7 +69,7 @@ def _keeps_torques_and_paths(trajectory: Trajectory, constraints: Constraints) -
     torque = constraints.kernels.compute_torque(x, motion.qd, motion.qdd)
     if (abs(torque).max(axis=0) + bound_torque_between(torque) > constraints.bounds.effort).any():
         return False
-    return all((bound_margins(trajectory, path)[0] >= 0.0).all() for path in constraints.paths)
+    return all((bound_margins(trajectory, constraints, path)[0] >= 0.0).all() for path in constraints.paths)
 
 
 def _keeps_passive_limits(constraints: Constraints, x: np.ndarray) -> bool:

@@ -1,6 +1,7 @@
 """The default criterion: both condition numbers and the expected standard deviations together, with a guard.
 
-Identity      log plain + SCALED_WEIGHT · log scaled + MEAN_WEIGHT · log (mean std) + GUARD_WEIGHT · sum of max(0, log (std / limit))²
+Identity      log plain + SCALED_WEIGHT · log scaled + MEAN_WEIGHT · log (mean std)
+              + GUARD_WEIGHT · sum of max(0, log (std / limit))², over the mean and the worst std
 
 The scaled condition number alone is a trap: its optimum slows joints down and identifies worse than random motion. The
 plain one alone depends on units. The guard compares the geometric mean and the worst of the expected standard

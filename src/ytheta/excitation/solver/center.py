@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.excitation.constraints.path_constraint import PathConstraint, SamplesByMargin
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, SamplesByJoint, Shaped
@@ -63,8 +64,23 @@ def _list_conditions(
         conditions[f"torque of {name}"] = lambda q, k=k: _hold_torque(constraints, q)[:, k] < bounds.effort[k]  # type: ignore[misc]
     for path in constraints.paths:
         for k, name in enumerate(path.names):
-            conditions[f"clearance {name}"] = lambda q, k=k, path=path: path.compute_margins(q)[:, k] > margin  # type: ignore[misc]
+            conditions[f"clearance {name}"] = lambda q, k=k, path=path: (  # type: ignore[misc]
+                _find_margins(constraints, path, q)[:, k] > margin
+            )
     return conditions
+
+
+def _find_margins(constraints: Constraints, path: PathConstraint, q: SamplesByJoint) -> SamplesByMargin:
+    """Return the margins of poses; minus infinity where loops do not close."""
+    kernels = constraints.kernels
+    margins = np.full((len(q), len(path.names)), -np.inf)
+    poses = [kernels.close(row[None]) for row in q] if kernels.robot.loops else []
+    if not kernels.robot.loops:
+        return path.compute_margins(kernels.compute_joint_positions(np.ascontiguousarray(q)))
+    for k, x in enumerate(poses):
+        if x is not None:
+            margins[k] = path.compute_margins(kernels.compute_joint_positions(x))[0]
+    return margins
 
 
 def _hold_torque(constraints: Constraints, q: SamplesByJoint) -> SamplesByJoint:

@@ -2,8 +2,8 @@
 
 The arm is a robot of the catalog whose inertias differ from its description, and whose drives have rotor inertia,
 viscous friction and Coulomb friction. A controller that knows only the description makes the arm track two motions: for
-the fit a trajectory that ``ytheta excite`` designed, and for validation a random Fourier series. The logs contain the signals that a drive reports: time stamps, encoder
-counts, and a quantized, noisy torque.
+the fit a trajectory that ``ytheta excite`` designed, and for validation a random Fourier series. The logs contain the
+signals that a drive reports: time stamps, encoder counts, and a quantized, noisy torque.
 
 Writes   NAME.fit.parquet, NAME.validate.parquet    columns t, q1 …, tau1 …
          NAME.truth.json                            standard parameters by name
@@ -150,9 +150,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     trajectory = None if arguments.trajectory is None else yt.load_trajectory(arguments.trajectory)
-    write_logs(
-        arguments.robot, arguments.output, trajectory=trajectory, seconds=arguments.seconds, seed=arguments.seed
-    )
+    write_logs(arguments.robot, arguments.output, trajectory=trajectory, seconds=arguments.seconds, seed=arguments.seed)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ demo: $(VENV)/runtime
 	@echo
 	@echo "A UR10 with friction, rotors and masses that its description does not contain follows it in MuJoCo …"
 	@$(BIN)/python -m examples.mujoco_log ur10 --trajectory report/ur10.motion.toml -o report --seed 2
-	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet --min-speed 0.1 \
-		-o report/ur10.model.toml --report report/ur10.html --force
+	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet \
+		--friction viscous,coulomb,offset --min-speed 0.1 -o report/ur10.model.toml --report report/ur10.html --force
 	@echo
 	@$(BIN)/python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json \
 		--design report/ur10.motion.html

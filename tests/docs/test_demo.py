@@ -25,7 +25,10 @@ LOGS = (
     "ur10.fit.parquet",
     "--validate",
     "ur10.validate.parquet",
-    *"--friction viscous,coulomb,offset --min-speed 0.1".split(),
+    "--friction",
+    "viscous,coulomb,offset",
+    "--min-speed",
+    "0.1",
 )
 
 

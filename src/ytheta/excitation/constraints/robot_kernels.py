@@ -10,13 +10,13 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel, inverse_dynamics, regressor
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loops.solver import MAX_DISTANCE, solve
 from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
 from ytheta.engine.pickling import PickledByFields
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.native.kernel import Kernel
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
+from ytheta.shapes import Float, PerJoint, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
 
 Gradient = Float[np.ndarray, "samples 3 joints"]
 
@@ -31,10 +31,19 @@ class RobotKernels(PickledByFields):
     robot: Robot
     base: BaseParameters
 
+    @property
+    def home(self) -> PerJoint:
+        """The actuated coordinates of the home configuration, with closed loops."""
+        if self._loops is None:
+            return self.robot.home_coordinates
+        return self._loops.home[list(self._loops.actuated)]
+
     def close(self, q: SamplesByJoint) -> SamplesByCoordinate | None:
-        """Return all coordinates; None if loops do not close, or are close to a singular pose."""
+        """Return all coordinates; None if loops do not close, or are near a singular pose."""
         if self._loops is None:
             return np.ascontiguousarray(q)
+        if abs(q - self.home).max(initial=0.0) > MAX_DISTANCE:
+            return None
         outcome = solve(self._loops, np.ascontiguousarray(q))
         if not outcome.determined.all() or outcome.condition.max() > MAX_CONDITION_RATIO * self._home_condition:
             return None
@@ -94,7 +103,7 @@ class RobotKernels(PickledByFields):
     @cached_property
     def _home_condition(self) -> float:
         assert self._loops is not None
-        return float(solve(self._loops, self._loops.home[list(self._loops.actuated)][None]).condition[0])
+        return float(solve(self._loops, self.home[None]).condition[0])
 
     @cached_property
     def _regressor(self) -> AnyKernel:

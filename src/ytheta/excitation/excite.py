@@ -173,7 +173,7 @@ def excite(
     )
     return Excitation(
         chosen.robot,
-        base,
+        chosen.base,
         trajectory,
         criterion,
         best.value,

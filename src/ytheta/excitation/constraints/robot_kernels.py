@@ -10,7 +10,7 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel, inverse_dynamics, regressor
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import MAX_DISTANCE, solve
+from ytheta.dynamics.loops.solver import MAX_DISTANCE, compute_closure_state, solve
 from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
 from ytheta.engine.pickling import PickledByFields
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -44,10 +44,20 @@ class RobotKernels(PickledByFields):
             return np.ascontiguousarray(q)
         if abs(q - self.home).max(initial=0.0) > MAX_DISTANCE:
             return None
-        outcome = solve(self._loops, np.ascontiguousarray(q))
+        # Newton's method from home. A continuation for each sample would reach more poses, but takes long if it fails.
+        start = np.tile(self._loops.home, (len(q), 1))
+        outcome = solve(self._loops, np.ascontiguousarray(q), start)
         if not outcome.determined.all() or outcome.condition.max() > MAX_CONDITION_RATIO * self._home_condition:
             return None
+        if self._loops.affine is None and not self._are_on_branch_of_home(outcome.x):
+            return None
         return outcome.x
+
+    def _are_on_branch_of_home(self, x: SamplesByCoordinate) -> bool:
+        """Return whether all samples are on the same side of all singularities as home."""
+        assert self._loops is not None
+        positive = compute_closure_state(self._loops, np.concatenate([self._loops.home[None], x]))[2]
+        return bool((positive == positive[0]).all())
 
     def compute_joint_positions(self, x: SamplesByCoordinate) -> SamplesByJoint:
         """Return the positions of all movable joints."""

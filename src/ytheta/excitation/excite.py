@@ -144,8 +144,9 @@ def excite(
         report(Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
         reference, d_outcome = None, None
         if criterion == "balanced":
+            small = Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
             d_outcome = search(
-                d_optimal, REFERENCE_BUDGET, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
+                d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
             )
             best_d = d_outcome.candidates[0] if d_outcome.candidates else first
             reference = _measure_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
@@ -172,7 +173,7 @@ def excite(
     )
     return Excitation(
         chosen.robot,
-        base,
+        chosen.base,
         trajectory,
         criterion,
         best.value,

@@ -17,7 +17,7 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
-LOAD = "load"  # name of the link that a payload design adds
+LOAD = "load"  # name of the link that a payload design adds if the robot has no load
 # Coulomb friction jumps at rest. For derivatives, its sign is smoothed over this share of the lowest speed limit.
 SMOOTH_SPEED_SHARE = 0.01
 
@@ -71,11 +71,17 @@ def choose_parameters(
 
 
 def _add_load(robot: Robot, payload: float) -> DesignModel:
-    """Return the robot with a load of this mass at its last link, whose ten parameters are unknown."""
+    """Return the robot with a load of this mass, whose ten parameters are unknown.
+
+    A load of the description is replaced by it; otherwise it is at the last link.
+    """
     form = "the largest mass of the load in kg, such as 3"
     mass = check_number("payload", payload, form, allow=is_not_negative)
-    loaded = robot.with_load(Inertia.point_mass(mass, (0.0, 0.0, 0.0)), name=LOAD)
-    return DesignModel(loaded, base_parameters(loaded, parameters=[f"{LOAD}.*"]), None)
+    inertia = Inertia.point_mass(mass, (0.0, 0.0, 0.0))
+    name = next((link.name for link in robot.links if link.load), LOAD)
+    has_load = any(link.load for link in robot.links)
+    loaded = robot.with_inertias({name: inertia}) if has_load else robot.with_load(inertia, name=name)
+    return DesignModel(loaded, base_parameters(loaded, parameters=[f"{name}.*"]), None)
 
 
 def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:

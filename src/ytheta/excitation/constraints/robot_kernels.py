@@ -10,13 +10,13 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel, inverse_dynamics, regressor
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loops.solver import MAX_DISTANCE, compute_closure_state, solve
 from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
 from ytheta.engine.pickling import PickledByFields
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.native.kernel import Kernel
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
+from ytheta.shapes import Float, PerJoint, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
 
 Gradient = Float[np.ndarray, "samples 3 joints"]
 
@@ -31,14 +31,33 @@ class RobotKernels(PickledByFields):
     robot: Robot
     base: BaseParameters
 
+    @property
+    def home(self) -> PerJoint:
+        """The actuated coordinates of the home configuration, with closed loops."""
+        if self._loops is None:
+            return self.robot.home_coordinates
+        return self._loops.home[list(self._loops.actuated)]
+
     def close(self, q: SamplesByJoint) -> SamplesByCoordinate | None:
-        """Return all coordinates; None if loops do not close, or are close to a singular pose."""
+        """Return all coordinates; None if loops do not close, or are near a singular pose."""
         if self._loops is None:
             return np.ascontiguousarray(q)
-        outcome = solve(self._loops, np.ascontiguousarray(q))
+        if abs(q - self.home).max(initial=0.0) > MAX_DISTANCE:
+            return None
+        # Newton's method from home. A continuation for each sample would reach more poses, but takes long if it fails.
+        start = np.tile(self._loops.home, (len(q), 1))
+        outcome = solve(self._loops, np.ascontiguousarray(q), start)
         if not outcome.determined.all() or outcome.condition.max() > MAX_CONDITION_RATIO * self._home_condition:
             return None
+        if self._loops.affine is None and not self._are_on_branch_of_home(outcome.x):
+            return None
         return outcome.x
+
+    def _are_on_branch_of_home(self, x: SamplesByCoordinate) -> bool:
+        """Return whether all samples are on the same side of all singularities as home."""
+        assert self._loops is not None
+        positive = compute_closure_state(self._loops, np.concatenate([self._loops.home[None], x]))[2]
+        return bool((positive == positive[0]).all())
 
     def compute_joint_positions(self, x: SamplesByCoordinate) -> SamplesByJoint:
         """Return the positions of all movable joints."""
@@ -94,7 +113,7 @@ class RobotKernels(PickledByFields):
     @cached_property
     def _home_condition(self) -> float:
         assert self._loops is not None
-        return float(solve(self._loops, self._loops.home[list(self._loops.actuated)][None]).condition[0])
+        return float(solve(self._loops, self.home[None]).condition[0])
 
     @cached_property
     def _regressor(self) -> AnyKernel:

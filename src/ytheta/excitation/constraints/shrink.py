@@ -83,4 +83,4 @@ def _keeps_passive_limits(constraints: Constraints, x: np.ndarray) -> bool:
 
 
 def _divide(limit: np.ndarray, value: np.ndarray) -> np.ndarray:
-    return np.asarray(limit / np.maximum(value, np.finfo(float).tiny))
+    return np.where(value > limit * MIN_FACTOR, limit / np.where(value > 0.0, value, 1.0), np.inf)

@@ -9,7 +9,6 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.excitation.constraints.path_constraint import PathConstraint, SamplesByMargin
 from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, SamplesByJoint, Shaped
 
 RANDOM_POSES = 2000  # poses that are tried if the middle of the ranges does not keep all limits
@@ -24,7 +23,7 @@ def find_center(constraints: Constraints, rng: np.random.Generator) -> PerJoint:
     Raise an InputError that names the contradicting limits if there is no such pose.
     """
     bounds, robot = constraints.bounds, constraints.kernels.robot
-    home = _find_home(robot)
+    home = constraints.kernels.home
     first = [home, bounds.middle] if robot.loops else [bounds.middle, home]
     poses = np.concatenate([first, rng.uniform(bounds.lower, bounds.upper, (RANDOM_POSES, len(bounds.joints)))])
     kept = _list_conditions(constraints)
@@ -94,8 +93,3 @@ def _hold_torque(constraints: Constraints, q: SamplesByJoint) -> SamplesByJoint:
         if x is not None:
             torque[k] = abs(kernels.compute_torque(x, rest, rest))[0]
     return torque
-
-
-def _find_home(robot: Robot) -> PerJoint:
-    places = [robot.coordinates.index(name) for name in robot.actuated]
-    return robot.home_coordinates[places]

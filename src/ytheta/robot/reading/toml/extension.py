@@ -18,6 +18,7 @@ from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Joint, Link, Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.parts import (
+    read_collision,
     read_coupling,
     read_drive,
     read_force,
@@ -77,6 +78,7 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
         actuated=top.texts("actuated") if top.has("actuated") else base.actuated if keep_actuated else (),
         markers=(*base.markers, *(read_marker(table, snapper) for table in top.tables("marker"))),
         home=top.table("home").named_numbers() if top.has("home") else home,
+        collision=(*base.collision, *(read_collision(table, snapper) for table in top.tables("collision"))),
         findings=(*base.findings, *snapper.findings),
     )
 

@@ -8,6 +8,7 @@ segments may be treated as constants when the distance is differentiated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,13 +54,14 @@ def measure_segments(a: Segment, b: Segment) -> Contact:
     import casadi
 
     offset = a.start - b.start
-    if a.along is None and b.along is None:
-        return _make_contact(a.start, b.start)
-    if a.along is None or b.along is None:
-        along = b.along if a.along is None else a.along
-        sign = 1.0 if a.along is None else -1.0
-        share = _clamp(sign * casadi.dot(offset, along) / casadi.dot(along, along))
-        return _make_contact(a.point(share), b.point(share))
+    if a.along is None:
+        if b.along is None:
+            return _make_contact(a.start, b.start)
+        share = _clamp(casadi.dot(offset, b.along) / casadi.dot(b.along, b.along))
+        return _make_contact(a.start, b.point(share))
+    if b.along is None:
+        share = _clamp(-casadi.dot(offset, a.along) / casadi.dot(a.along, a.along))
+        return _make_contact(a.point(share), b.start)
     aa, bb, ab = casadi.dot(a.along, a.along), casadi.dot(b.along, b.along), casadi.dot(a.along, b.along)
     ao, bo = casadi.dot(a.along, offset), casadi.dot(b.along, offset)
     determinant = casadi.fmax(aa * bb - ab * ab, MIN_SINE_SQUARE * aa * bb)
@@ -78,7 +80,7 @@ def measure_box(a: Segment, half: Float[np.ndarray, "3"]) -> Contact:
 
     share = casadi.SX(0.0)
     if a.along is not None:
-        outside, inside = _find_nearest_outside(a, half), _find_deepest_inside(a, half)
+        outside, inside = _find_nearest_outside(a, a.along, half), _find_deepest_inside(a.start, a.along, half)
         gap = casadi.fmax(casadi.fabs(a.point(outside)) - half, 0.0)
         share = casadi.if_else(casadi.dot(gap, gap) > 0.0, outside, inside)
     point = a.point(share)
@@ -100,7 +102,7 @@ def measure_box(a: Segment, half: Float[np.ndarray, "3"]) -> Contact:
     )
 
 
-def _find_nearest_outside(a: Segment, half: Float[np.ndarray, "3"]) -> casadi.SX:
+def _find_nearest_outside(a: Segment, along: casadi.SX, half: Float[np.ndarray, "3"]) -> casadi.SX:
     """Return the share at which the distance from the box is smallest.
 
     The derivative of the squared distance is increasing and piecewise linear, with a break where the segment crosses
@@ -111,12 +113,12 @@ def _find_nearest_outside(a: Segment, half: Float[np.ndarray, "3"]) -> casadi.SX
     def slope(share: Any) -> casadi.SX:
         point = a.point(share)
         gap = casadi.fmax(casadi.fabs(point) - half, 0.0)
-        return casadi.dot(casadi.if_else(point < 0.0, -1.0, 1.0) * gap, a.along)
+        return casadi.dot(casadi.if_else(point < 0.0, -1.0, 1.0) * gap, along)
 
     low, high = casadi.SX(0.0), casadi.SX(1.0)
     for axis in range(3):
         for face in (-half[axis], half[axis]):
-            break_share = _clamp((face - a.start[axis]) / _avoid_zero(a.along[axis]))
+            break_share = _clamp((face - a.start[axis]) / _avoid_zero(along[axis]))
             value = slope(break_share)
             low = casadi.fmax(low, casadi.if_else(value <= 0.0, break_share, 0.0))
             high = casadi.fmin(high, casadi.if_else(value >= 0.0, break_share, 1.0))
@@ -125,24 +127,23 @@ def _find_nearest_outside(a: Segment, half: Float[np.ndarray, "3"]) -> casadi.SX
     return casadi.if_else(at_low >= 0.0, low, casadi.if_else(at_high <= 0.0, high, crossing))
 
 
-def _find_deepest_inside(a: Segment, half: Float[np.ndarray, "3"]) -> casadi.SX:
+def _find_deepest_inside(start: casadi.SX, along: casadi.SX, half: Float[np.ndarray, "3"]) -> casadi.SX:
     """Return the share with the greatest depth: the smallest maximum of six linear functions, found at a crossing."""
     import casadi
 
-    lines = [(sign * a.start[k] - half[k], sign * a.along[k]) for k in range(3) for sign in (1.0, -1.0)]
+    lines = [(sign * start[k] - half[k], sign * along[k]) for k in range(3) for sign in (1.0, -1.0)]
 
     def depth(share: casadi.SX) -> casadi.SX:
         value = lines[0][0] + share * lines[0][1]
-        for start, slope in lines[1:]:
-            value = casadi.fmax(value, start + share * slope)
+        for height, slope in lines[1:]:
+            value = casadi.fmax(value, height + share * slope)
         return value
 
     best = casadi.SX(0.0)
     least = depth(best)
     shares = [casadi.SX(1.0)]
-    for k, (start, slope) in enumerate(lines):
-        for other_start, other_slope in lines[k + 1 :]:
-            shares.append(_clamp((other_start - start) / _avoid_zero(slope - other_slope)))
+    for (height, slope), (other_height, other_slope) in combinations(lines, 2):
+        shares.append(_clamp((other_height - height) / _avoid_zero(slope - other_slope)))
     for share in shares:
         value = depth(share)
         best = casadi.if_else(value < least, share, best)

@@ -43,13 +43,18 @@ def fit_capsule(balls: Balls) -> Capsule:
             continue
 
         def measure(x: np.ndarray, axes: Matrix3 = axes) -> float:
-            return _measure_volume(balls, *_turn_line(axes, center, scale, x), scale * abs(x[4]))[0]
+            direction, point = _turn_line(axes, center, scale, x)
+            return _measure_volume(balls, direction, point, scale * abs(float(x[4])))[0]
 
         shift = point - center
         start = np.array([0.0, 0.0, shift @ axes[0] / scale, shift @ axes[1] / scale, 0.0])
         simplex = np.vstack([start, start + np.diag([0.15, 0.15, 0.05, 0.05, 0.05])])
-        options = {"maxfev": MAX_EVALUATIONS, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-4 * best.volume}
-        x = minimize(measure, start, method="Nelder-Mead", options=options).x
+        x = minimize(
+            measure,
+            start,
+            method="Nelder-Mead",
+            options={"maxfev": MAX_EVALUATIONS, "initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-4 * best.volume},
+        ).x
         capsule = _enclose(balls, *_turn_line(axes, center, scale, x), scale * abs(x[4]))
         best = min(best, capsule, key=lambda candidate: candidate.volume)
     return best
@@ -58,7 +63,7 @@ def fit_capsule(balls: Balls) -> Capsule:
 def fit_quickly(balls: Balls) -> Capsule:
     """Return the smallest of the capsules along the principal axes, with the smallest radius of each axis."""
     lines = [(axes[2], _center_line(balls, axes)) for axes in _list_axes(balls)]
-    direction, point = min(lines, key=lambda line: _measure_volume(balls, *line, 0.0)[0])
+    direction, point = min(lines, key=lambda line: _measure_volume(balls, line[0], line[1], 0.0)[0])
     return _enclose(balls, direction, point, 0.0)
 
 

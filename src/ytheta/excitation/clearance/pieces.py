@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -70,8 +71,8 @@ def _cut_cylinder(radius: float, length: float) -> list[Piece]:
     rim = np.stack([outer * np.cos(angles), outer * np.sin(angles), np.zeros(RIM_POINTS)], axis=1)
     heights = np.linspace(-length / 2.0, length / 2.0, SLICES + 1)
     return [
-        Balls(np.concatenate([rim + [0.0, 0.0, low], rim + [0.0, 0.0, high]]), np.zeros(2 * RIM_POINTS))
-        for low, high in zip(heights, heights[1:], strict=False)
+        Balls(np.concatenate([rim + np.array([0.0, 0.0, height]) for height in ends]), np.zeros(2 * RIM_POINTS))
+        for ends in pairwise(heights)
     ]
 
 
@@ -79,7 +80,7 @@ def _cut_box(size: Float[np.ndarray, "3"]) -> list[Piece]:
     """Return the small boxes into which a box is divided along each axis, about cubes, at most four along an axis."""
     counts = np.clip(np.ceil(SLICES * size / size.max()), 1, SLICES).astype(int)
     unit = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float)
-    places = np.array([index for index in np.ndindex(*counts)], dtype=float)
+    places = np.array(list(np.ndindex(*counts)), dtype=float)
     return [Balls(((place + unit) / counts - 0.5) * size, np.zeros(8)) for place in places]
 
 
@@ -87,6 +88,6 @@ def _circumscribe_sphere() -> Float[np.ndarray, "points 3"]:
     """Return corners of a polyhedron around the unit sphere: a grid of directions, moved outward by 3 %."""
     directions = [(0.0, 0.0, 1.0), (0.0, 0.0, -1.0)]
     for polar in np.arange(1, 12) * math.pi / 12:
-        for turn in np.arange(24) * math.pi / 12:
-            directions.append((math.sin(polar) * math.cos(turn), math.sin(polar) * math.sin(turn), math.cos(polar)))
+        turns = np.arange(24) * math.pi / 12
+        directions += [(math.sin(polar) * math.cos(t), math.sin(polar) * math.sin(t), math.cos(polar)) for t in turns]
     return 1.03 * np.array(directions)

@@ -7,14 +7,14 @@ axis by any angle, it stays in the ball around the foot of c on the axis, with t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ytheta.dynamics.mechanism import Body, Mechanism
 from ytheta.errors import InputError
-from ytheta.shapes import PerJoint, Vector3
+from ytheta.shapes import Float, PerJoint, Vector3
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,17 +23,21 @@ class Ball:
     radius: float
 
 
-def bound_levers(mechanism: Mechanism, body: int | None, points: Sequence[Vector3]) -> PerJoint:
+def bound_levers(mechanism: Mechanism, body: int | None, points: Float[np.ndarray, "points 3"]) -> PerJoint:
     """Return bounds on |d point / d q_j| of points that are fixed to a body; zero for joints that do not move them."""
     bounds = np.zeros(mechanism.joints)
     for point in points:
-        for joint, bound in _walk_inward(mechanism, body, None, Ball(np.asarray(point, dtype=float), 0.0))[1]:
+        for joint, bound in _walk_inward(mechanism, body, None, Ball(point, 0.0))[1]:
             bounds[joint] = max(bounds[joint], bound)
     return bounds
 
 
 def bound_distance_slopes(
-    mechanism: Mechanism, a: int | None, on_a: Sequence[Vector3], b: int | None, on_b: Sequence[Vector3]
+    mechanism: Mechanism,
+    a: int | None,
+    on_a: Float[np.ndarray, "points_a 3"],
+    b: int | None,
+    on_b: Float[np.ndarray, "points_b 3"],
 ) -> PerJoint:
     """Return bounds on |d distance / d q_j| of the distance between the convex hulls of points on two bodies.
 
@@ -46,11 +50,11 @@ def bound_distance_slopes(
         inward: dict[int, float] = {}
         outward: dict[int, float] = {}
         for point in points:
-            _, levers = _walk_inward(mechanism, near, common, Ball(np.asarray(point, dtype=float), 0.0))
+            _, levers = _walk_inward(mechanism, near, common, Ball(point, 0.0))
             for joint, bound in levers:
                 inward[joint] = max(inward.get(joint, 0.0), bound)
         for point in others:
-            ball, _ = _walk_inward(mechanism, far, common, Ball(np.asarray(point, dtype=float), 0.0))
+            ball, _ = _walk_inward(mechanism, far, common, Ball(point, 0.0))
             for joint, bound in _walk_outward(mechanism, common, near, ball):
                 outward[joint] = max(outward.get(joint, 0.0), bound)
         for joint, bound in inward.items():

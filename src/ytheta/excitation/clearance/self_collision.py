@@ -74,7 +74,8 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
             "be checked; add [[collision]] tables to its description, or do not ask for it"
         )
     poses = pose_bodies(mechanism)
-    margins = [_make_margin(poses, a, b, clearance) for a, b in pairs]
+    segments = {item.name: item.place(poses) for item in items}
+    margins = [_make_margin(a, segments[a.name], b, segments[b.name], clearance) for a, b in pairs]
     slopes = np.array(
         [bound_distance_slopes(mechanism, a.body, a.item.capsule.ends, b.body, b.item.capsule.ends) for a, b in pairs]
     )
@@ -112,8 +113,8 @@ def _are_neighbours(mechanism: Mechanism, a: str, b: str) -> bool:
     return a == b or any({joint.parent, joint.child} == {a, b} for joint in joints)
 
 
-def _make_margin(poses: BodyPoses, a: BodyCapsule, b: BodyCapsule, clearance: float) -> Margin:
-    contact = measure_segments(a.place(poses), b.place(poses))
+def _make_margin(a: BodyCapsule, on_a: Segment, b: BodyCapsule, on_b: Segment, clearance: float) -> Margin:
+    contact = measure_segments(on_a, on_b)
     value = contact.distance - (a.item.capsule.radius + b.item.capsule.radius + clearance)
     return Margin(
         value, (Push(a.body, contact.on_a, contact.direction), Push(b.body, contact.on_b, -contact.direction))

@@ -58,7 +58,7 @@ def make_workspace(
             raise InputError(f"frame {name!r} belongs to the base and does not move; name a frame of a moving link")
         place = frame.p.astype(float)
         point = poses.locate(frame.body, place)
-        levers = bound_levers(mechanism, frame.body, [place])
+        levers = bound_levers(mechanism, frame.body, place[None])
         for axis, sign in bounded:
             bound = float(corners[sign < 0][axis])
             direction = casadi.SX((sign * mounting[axis, :3]).tolist())

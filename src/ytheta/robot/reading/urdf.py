@@ -1,8 +1,8 @@
 """Reads URDF, following the specification as implemented by urdfdom.
 
 The default axis is (1, 0, 0), ``continuous`` is revolute without position limits, a link without ``inertial`` has no
-mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo``, ``transmission``, ``ros2_control`` …)
-are ignored. Meshes are never opened.
+mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo``, ``transmission``, ``ros2_control``
+…) are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations

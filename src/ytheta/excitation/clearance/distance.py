@@ -8,6 +8,7 @@ segments may be treated as constants when the distance is differentiated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -76,33 +77,43 @@ def measure_box(a: Segment, half: Float[np.ndarray, "3"]) -> Contact:
 
     The distance is negative if the segment enters the box: the depth of its deepest point. ``on_b`` is not used.
     """
+    if a.along is None:
+        distance, point, direction = _trace_box(is_point=True)(a.start, half)
+    else:
+        distance, point, direction = _trace_box(is_point=False)(a.start, half, a.along)
+    return Contact(distance, point, point, direction)
+
+
+@cache
+def _trace_box(*, is_point: bool) -> casadi.Function:
+    """Return start, half-sizes and direction of a segment → signed distance, point, gradient.
+
+    CasADi copies a function into a graph a hundred times faster than it makes the operations one by one.
+    """
     import casadi
 
-    share = casadi.SX(0.0)
-    if a.along is not None:
-        outside, inside = _find_nearest_outside(a, a.along, half), _find_deepest_inside(a.start, a.along, half)
-        gap = casadi.fmax(casadi.fabs(a.point(outside)) - half, 0.0)
-        share = casadi.if_else(casadi.dot(gap, gap) > 0.0, outside, inside)
-    point = a.point(share)
-    excess = casadi.fabs(point) - half
-    side = casadi.if_else(point < 0.0, -1.0, 1.0)
-    gap = casadi.fmax(excess, 0.0)
+    start, along, half = (casadi.SX.sym(name, 3) for name in ("start", "along", "half"))
+    outputs = _measure_box(Segment(start, None if is_point else along), half)
+    return casadi.Function("box", [start, half] if is_point else [start, half, along], list(outputs))
+
+
+def _measure_box(a: Segment, half: casadi.SX) -> tuple[casadi.SX, casadi.SX, casadi.SX]:
+    import casadi
+
+    outside = casadi.SX(0.0) if a.along is None else _find_nearest_outside(a, a.along, half)
+    point = a.point(outside)
+    gap = casadi.fmax(casadi.fabs(point) - half, 0.0)
     square = casadi.dot(gap, gap)
     length = casadi.sqrt(casadi.fmax(square, MIN_SQUARE))
-    depth = casadi.fmax(casadi.fmax(excess[0], excess[1]), excess[2])
+    outward = casadi.if_else(point < 0.0, -1.0, 1.0) * gap / length
+    inside, depth, inward = _find_deepest_inside(a, half)
     is_outside = square > 0.0
-    # The face that is nearest from inside; the first one of several.
-    x = excess[0] >= depth
-    y = casadi.logic_and(casadi.logic_not(x), excess[1] >= depth)
-    z = casadi.logic_and(casadi.logic_not(x), casadi.logic_not(y))
-    face = casadi.vertcat(x, y, z)
-    direction = casadi.if_else(is_outside, side * gap / length, side * face)
-    return Contact(
-        casadi.if_else(is_outside, length, depth), point, casadi.fmin(casadi.fmax(point, -half), half), direction
-    )
+    point = casadi.if_else(is_outside, point, a.point(inside))
+    direction = casadi.if_else(is_outside, outward, inward)
+    return casadi.if_else(is_outside, length, depth), point, direction
 
 
-def _find_nearest_outside(a: Segment, along: casadi.SX, half: Float[np.ndarray, "3"]) -> casadi.SX:
+def _find_nearest_outside(a: Segment, along: casadi.SX, half: casadi.SX) -> casadi.SX:
     """Return the share at which the distance from the box is smallest.
 
     The derivative of the squared distance is increasing and piecewise linear, with a break where the segment crosses
@@ -127,28 +138,42 @@ def _find_nearest_outside(a: Segment, along: casadi.SX, half: Float[np.ndarray, 
     return casadi.if_else(at_low >= 0.0, low, casadi.if_else(at_high <= 0.0, high, crossing))
 
 
-def _find_deepest_inside(start: casadi.SX, along: casadi.SX, half: Float[np.ndarray, "3"]) -> casadi.SX:
-    """Return the share with the greatest depth: the smallest maximum of six linear functions, found at a crossing."""
+def _find_deepest_inside(a: Segment, half: casadi.SX) -> tuple[casadi.SX, casadi.SX, casadi.SX]:
+    """Return the share with the greatest depth, the negative depth, and its gradient with respect to the point there.
+
+    The negative depth is the maximum of six linear functions of the share, one for each face. It is smallest at an end,
+    where the gradient is the normal of one face, or at a crossing of two of them. There it is the combination of both
+    normals that is perpendicular to the segment, because the share is stationary.
+    """
     import casadi
 
-    lines = [(sign * start[k] - half[k], sign * along[k]) for k in range(3) for sign in (1.0, -1.0)]
+    normals = [sign * row for row in np.eye(3) for sign in (1.0, -1.0)]
+    sizes = [casadi.dot(abs(normal), half) for normal in normals]
 
-    def depth(share: casadi.SX) -> casadi.SX:
-        value = lines[0][0] + share * lines[0][1]
-        for height, slope in lines[1:]:
-            value = casadi.fmax(value, height + share * slope)
-        return value
+    def measure(point: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
+        value, gradient = casadi.dot(point, normals[0]) - sizes[0], casadi.SX(normals[0].tolist())
+        for normal, size in zip(normals[1:], sizes[1:], strict=True):
+            height = casadi.dot(point, normal) - size
+            gradient = casadi.if_else(height > value, casadi.SX(normal.tolist()), gradient)
+            value = casadi.fmax(value, height)
+        return value, gradient
 
-    best = casadi.SX(0.0)
-    least = depth(best)
-    shares = [casadi.SX(1.0)]
-    for (height, slope), (other_height, other_slope) in combinations(lines, 2):
-        shares.append(_clamp((other_height - height) / _avoid_zero(slope - other_slope)))
-    for share in shares:
-        value = depth(share)
-        best = casadi.if_else(value < least, share, best)
+    share = casadi.SX(0.0)
+    least, direction = measure(a.start)
+    if a.along is None:
+        return share, least, direction
+    candidates = [(casadi.SX(1.0), measure(a.point(1.0))[1])]
+    for (normal, size), (other, other_size) in combinations(zip(normals, sizes, strict=True), 2):
+        slope, other_slope = casadi.dot(a.along, normal), casadi.dot(a.along, other)
+        difference = _avoid_zero(slope - other_slope)
+        crossing = (casadi.dot(a.start, other - normal) - (other_size - size)) / difference
+        candidates.append((_clamp(crossing), (slope * other - other_slope * normal) / difference))
+    for candidate, gradient in candidates:
+        value = measure(a.point(candidate))[0]
+        is_deeper = value < least
+        share, direction = casadi.if_else(is_deeper, candidate, share), casadi.if_else(is_deeper, gradient, direction)
         least = casadi.fmin(least, value)
-    return best
+    return share, least, direction
 
 
 def _make_contact(on_a: casadi.SX, on_b: casadi.SX) -> Contact:

@@ -52,6 +52,28 @@ def measure_segments(a: Segment, b: Segment) -> Contact:
     The distance is convex in both shares. The share s of the lines, clamped, then the best t for it, clamped, then the
     best s for this t is the minimum on the square, also if the lines are parallel.
     """
+    arguments = [part for part in (a.start, a.along, b.start, b.along) if part is not None]
+    return Contact(*_trace_segments(a_is_point=a.along is None, b_is_point=b.along is None)(*arguments))
+
+
+@cache
+def _trace_segments(*, a_is_point: bool, b_is_point: bool) -> casadi.Function:
+    """Return starts and directions of two segments → the fields of their contact.
+
+    CasADi copies a function into a graph a hundred times faster than it makes the operations one by one.
+    """
+    import casadi
+
+    a, b = (
+        Segment(casadi.SX.sym("start", 3), None if is_point else casadi.SX.sym("along", 3))
+        for is_point in (a_is_point, b_is_point)
+    )
+    contact = _measure_segments(a, b)
+    inputs = [part for part in (a.start, a.along, b.start, b.along) if part is not None]
+    return casadi.Function("segments", inputs, [contact.distance, contact.on_a, contact.on_b, contact.direction])
+
+
+def _measure_segments(a: Segment, b: Segment) -> Contact:
     import casadi
 
     offset = a.start - b.start
@@ -86,10 +108,7 @@ def measure_box(a: Segment, half: Float[np.ndarray, "3"]) -> Contact:
 
 @cache
 def _trace_box(*, is_point: bool) -> casadi.Function:
-    """Return start, half-sizes and direction of a segment → signed distance, point, gradient.
-
-    CasADi copies a function into a graph a hundred times faster than it makes the operations one by one.
-    """
+    """Return start, half-sizes and direction of a segment → signed distance, point, gradient."""
     import casadi
 
     start, along, half = (casadi.SX.sym(name, 3) for name in ("start", "along", "half"))

@@ -123,5 +123,5 @@ def _enclose(balls: Balls, direction: Vector3, point: Vector3, excess: float) ->
     """Return the shortest capsule on a line that contains all balls; its radius is measured, not computed."""
     _, radius, start, end = _measure_volume(balls, direction, point, excess)
     capsule = to_capsule(point + start * direction, point + end * direction, radius)
-    needed = float((capsule.measure_distances(balls.points) + balls.radii).max()) + radius
-    return Capsule(capsule.start, capsule.end, needed * (1.0 + ROUNDING))
+    needed = float((capsule.measure_distances(balls.points) + balls.radii).max()) + capsule.radius
+    return to_capsule(capsule.ends[0], capsule.ends[1], needed * (1.0 + ROUNDING))

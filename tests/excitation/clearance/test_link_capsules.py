@@ -13,9 +13,9 @@ import trimesh
 from tests.support import example_robots
 from tests.support.revolute_chains import revolute_chain
 from ytheta.excitation.clearance.capsule import Capsule
+from ytheta.excitation.clearance.fit import Balls
 from ytheta.excitation.clearance.link_capsules import find_link_capsules, fit_capsules
 from ytheta.excitation.clearance.mesh import read_triangles
-from ytheta.excitation.clearance.pieces import Balls
 from ytheta.findings import Severity
 from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import Frame

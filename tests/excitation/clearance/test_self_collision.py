@@ -62,7 +62,8 @@ def test_margins_are_the_distances_of_coal(name: str) -> None:
     for sample, row in zip(q, margins, strict=True):
         poses = link_poses(robot, sample)
         for pair, margin in zip(constraint.names, row, strict=True):
-            distance = ask_coal(*(names[end] for end in pair.split("–")), poses)
+            first, second = pair.split("–")
+            distance = ask_coal(names[first], names[second], poses)
             if distance > 0.0:  # the depth of coal is that of the shapes, ours that of the axes, which is larger
                 assert margin + 0.01 == pytest.approx(distance, abs=TOLERANCE)
                 apart += 1

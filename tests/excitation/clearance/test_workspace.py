@@ -62,7 +62,7 @@ def test_wrong_workspaces_are_refused() -> None:
         make_workspace(robot, [], lower=floor)
     with pytest.raises(InputError, match=r"the box .* is empty"):
         make_workspace(robot, ["panda_link8"], lower=(0.0, 0.0, 1.0), upper=(1.0, 1.0, 0.5))
-    with pytest.raises(InputError, match="lower is .*; give three numbers"):
+    with pytest.raises(InputError, match=r"lower is .*; give three numbers"):
         make_workspace(robot, ["panda_link8"], lower=(0.0, nan, 1.0))
     with pytest.raises(InputError, match="not a single string"):
         make_workspace(robot, "panda_link8", lower=floor)

@@ -31,5 +31,5 @@ def test_a_wall_is_free_in_front() -> None:
 
 @pytest.mark.parametrize("size", [(), (0.1, 0.2), (-0.1,), (0.0,), (math.nan,), (math.inf,)])
 def test_a_wrong_size_is_refused(size: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="obstacle 'ball': its size is .*; a sphere needs radius in metres"):
+    with pytest.raises(InputError, match=r"obstacle 'ball': its size is .*; a sphere needs radius in metres"):
         Obstacle("ball", ObstacleKind.SPHERE, size)

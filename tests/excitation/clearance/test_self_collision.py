@@ -211,7 +211,7 @@ def test_prismatic_joints() -> None:
 
 @pytest.mark.parametrize("clearance", [-0.1, math.nan, math.inf])
 def test_a_wrong_clearance_is_refused(clearance: float) -> None:
-    with pytest.raises(InputError, match="clearance is .*; give a distance in metres"):
+    with pytest.raises(InputError, match=r"clearance is .*; give a distance in metres"):
         make_self_collision(three_links(), clearance=clearance)
 
 
@@ -220,3 +220,22 @@ def test_a_clearance_can_be_sent_to_another_process() -> None:
     q = spread_poses(three_links(), 10)
     margins = constraint.compute_margins(q)
     assert (pickle.loads(pickle.dumps(constraint)).compute_margins(q) == margins).all()
+
+
+def test_joints_without_limits() -> None:
+    robot = three_links()
+    joints = (replace(robot.joints[0], limits=Limits()), *robot.joints[1:])
+    assert set(make_self_collision(replace(robot, joints=joints)).names) == {"base–fore", "base–hand", "upper–hand"}
+
+
+def test_loops() -> None:
+    """q contains all joints; both sides of a cut joint are neighbours."""
+    robot = load("five-bar")
+    shapes = tuple(make_capsule(link.name, (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 0.01) for link in robot.links)
+    constraint = make_self_collision(replace(robot, collision=shapes))
+    cut = robot.loops[0].joint
+    assert f"{cut.parent}–{cut.child}" not in constraint.names
+    assert f"{cut.child}–{cut.parent}" not in constraint.names
+    q = spread_poses(robot, 50)
+    assert constraint.compute_margins(q).shape == (len(q), len(constraint.names))
+    assert np.quantile(measure_gradient_error(constraint, q), 0.8) < 1e-7

@@ -16,8 +16,8 @@ from ytheta.excitation.clearance.capsule import Capsule, to_capsule
 from ytheta.shapes import Float, Matrix3, Vector3
 
 MIN_HULL_POINTS = 40  # for fewer points, the convex hull takes longer than it saves
-MAX_EVALUATIONS = 300  # of the volume, for each start
-MAX_START_VOLUME = 1.6  # volume along another principal axis over the smallest; larger ones are not refined
+MAX_EVALUATIONS = 250  # of the volume, for each start
+MAX_START_VOLUME = 1.3  # volume along another principal axis over the smallest; larger ones are not refined
 ROUNDING = 1e-12  # relative growth of the radius, so that rounding errors leave no ball outside
 
 

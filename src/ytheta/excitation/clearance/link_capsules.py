@@ -26,7 +26,7 @@ from ytheta.shapes import Int
 
 MAX_CAPSULES = 3  # of a link
 WORTHWHILE_VOLUME = 0.94  # share of the volume that one more capsule must leave; otherwise there are fewer capsules
-SPLIT_PLACES = 7  # places along each principal axis that are tried
+SPLIT_PLACES = 5  # places along each principal axis that are tried
 CODE = "collision"
 
 
@@ -63,14 +63,19 @@ def _enclose_link(link: str, shapes: Sequence[CollisionShape], findings: list[Fi
     if len(shapes) <= MAX_CAPSULES and all(shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes):
         return [_to_capsule(shape) for shape in shapes]
     pieces: list[Piece] = []
+    faults: list[str] = []
     for shape in shapes:
         try:
             triangles = read_triangles(_locate_mesh(shape)) if shape.kind is ShapeKind.MESH else None
         except InputError as error:
-            statement = f"link {link!r}: a mesh is left out, so the link has no or too small capsules: {error}"
-            findings.append(Finding(CODE, Severity.WARNING, statement, names=(link,)))
+            faults.append(str(error))
             continue
         pieces += cut_shape(shape, triangles)
+    if faults:
+        result = "its capsules do not contain the whole link" if pieces else "it has no capsule"
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        statement = f"link {link!r}: a mesh is left out, so {result}: {faults[0]}{more}"
+        findings.append(Finding(CODE, Severity.WARNING, statement, names=(link,)))
     return fit_capsules(coarsen(pieces)) if pieces else []
 
 

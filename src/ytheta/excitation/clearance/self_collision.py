@@ -162,5 +162,6 @@ def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray
     best = sampled.margins.argmax(axis=0)
     start = sampled.q[best]
     farthest = np.maximum(start - limits[:, 0], limits[:, 1] - start)
-    change = np.where(slopes > 0.0, slopes * farthest, 0.0).sum(axis=1)
+    # A joint without limits proves nothing, but it does not matter for pairs that it does not move.
+    change = (slopes * np.where(slopes > 0.0, farthest, 0.0)).sum(axis=1)
     return [bool(value) for value in sampled.margins[best, np.arange(len(best))] - change > 0.0]

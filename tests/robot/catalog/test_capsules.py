@@ -29,7 +29,8 @@ SPHERES = {
         *((0.04, 0.01, 0.065, 0.1655), (0.035, 0.012, 0.065, 0.1855)),
     ],
     "link6": [(0.055, 0, 0, -0.059), (0.065, 0, -0.03, 0.011), (0.08, 0, 0, 0)],
-    "link7": [(0.06, 0, 0, 0.001)],
+    # Rims of link_7_polytope.obj of drake's iiwa_description (BSD-3-Clause), as points.
+    "link7": [(0, 0.051854, 0, 0), (0, 0.047807, 0, 0.028272), (0, 0.04198, 0, 0.037001), (0, 0.030505, 0, 0.044998)],
 }
 MIRROR = np.array([1, -1, 1, 1])  # spheres beside the plane x = 0 come in pairs
 

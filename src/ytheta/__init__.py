@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.excitation.clearance.obstacle import Obstacle as Obstacle
     from ytheta.excitation.excite import excite as excite
     from ytheta.excitation.result import Excitation as Excitation
     from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
@@ -111,6 +112,7 @@ _MODULES = {
     "LoggedReference": "ytheta.simulation.references.from_log",
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
+    "Obstacle": "ytheta.excitation.clearance.obstacle",
     "ParameterChange": "ytheta.simulation.parameter_changes",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",

@@ -103,6 +103,13 @@ def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch
         (f"lu-two-link {LIMITS} --start 9,9", "position of joint1"),
         (f"lu-two-link {LIMITS} --parameters link1.Ixx", "every parameter"),
         (f"lu-two-link {LIMITS} --log missing.csv", "does not exist"),
+        (f"lu-two-link {LIMITS} --floor 0", "collision shape"),
+        ("panda --obstacle cube:1@0,0,9", "no obstacle 'cube'"),
+        ("panda --obstacle sphere:1@0,0", "KIND:SIZE@X,Y,Z"),
+        ("panda --box tool=0:1,0:1,0:1", "no link or marker 'tool'"),
+        ("panda --box panda_link8=0:1", "3 times LOWER:UPPER"),
+        ("panda --box 0:1,0:1,0:1", "write a frame and its box"),
+        ("panda --floor 2", "contains the base"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, arguments: str, words: str) -> None:

@@ -13,16 +13,21 @@ import ytheta as yt
 from ytheta.cli.excite_options import (
     Accelerations,
     BaseFrequency,
+    Boxes,
+    ClearanceDistance,
     CriterionName,
     EffortMargin,
     Efforts,
     EngineName,
+    Floor,
     Friction,
     Harmonics,
     Jerks,
     Logs,
     ModelFile,
     Noise,
+    NoSelfCollision,
+    Obstacles,
     Outputs,
     Parameters,
     Parametrisation,
@@ -38,7 +43,9 @@ from ytheta.cli.excite_options import (
     Starts,
     TimeLimit,
     Velocities,
+    parse_boxes,
     parse_limits,
+    parse_obstacles,
     parse_pose,
     parse_positions,
 )
@@ -85,6 +92,11 @@ def excite(
     jerk: Jerks = None,
     effort: Efforts = None,
     effort_margin: EffortMargin = 0.1,
+    no_self_collision: NoSelfCollision = False,
+    clearance: ClearanceDistance = 0.0,
+    floor: Floor = None,
+    obstacle: Obstacles = None,
+    box: Boxes = None,
     noise: Noise = None,
     starts: Starts = 96,
     polished: Polished = 24,
@@ -123,6 +135,7 @@ def excite(
         )
     }
     positions, pose = parse_positions(position), parse_pose(start)
+    obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
     described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
     with _show_search() as progress:
         excitation = yt.excite(
@@ -145,6 +158,11 @@ def excite(
             jerk=limits["jerk"],
             effort=limits["effort"],
             effort_margin=effort_margin,
+            self_collision=not no_self_collision,
+            clearance=clearance,
+            floor=floor,
+            obstacles=obstacles,
+            box=boxes,
             noise=limits["noise"],
             rate=rate,
             starts=starts,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import ytheta as yt
 from ytheta.cli.options import parse_ranges
 from ytheta.errors import InputError
 
@@ -97,6 +98,31 @@ Efforts = Annotated[
 EffortMargin = Annotated[
     float, typer.Option(metavar="SHARE", help="Share of the torque limits kept free for errors of the model.")
 ]
+NoSelfCollision = Annotated[
+    bool, typer.Option("--no-self-collision", help="Allow links to touch each other; by default they must not.")
+]
+ClearanceDistance = Annotated[
+    float,
+    typer.Option("--clearance", metavar="M", help="Distance of links from each other, the floor and obstacles, in m."),
+]
+Floor = Annotated[float | None, typer.Option(metavar="M", help="Height of a floor that no link may touch, in m.")]
+Obstacles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--obstacle",
+        metavar="KIND:SIZE@X,Y,Z",
+        help="An obstacle in the world, in m: sphere:RADIUS, capsule:RADIUS,LENGTH (along z) or box:X,Y,Z, and its "
+        "centre, such as box:0.4,0.4,1@0.8,0,0.5; may be repeated.",
+    ),
+]
+Boxes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--box",
+        metavar="FRAME=X,Y,Z",
+        help="A box in the world that a link or marker must not leave, in m, each as LOWER:UPPER; may be repeated.",
+    ),
+]
 Noise = Annotated[
     list[str] | None,
     typer.Option(
@@ -153,6 +179,46 @@ def parse_positions(texts: Sequence[str] | None) -> dict[str, tuple[float, float
             raise InputError(f"--position {text!r}: {joint!r} is given twice; keep one of the two")
         limits[joint] = parse_ranges(pair, "--position", ("-1.5:1.5",))[0]
     return limits
+
+
+def parse_obstacles(texts: Sequence[str] | None) -> list[yt.Obstacle]:
+    """Parse obstacles such as ``box:0.4,0.4,1@0.8,0,0.5``."""
+    if not texts:
+        return []
+    from ytheta.excitation.clearance.obstacle import ObstacleKind
+
+    obstacles = []
+    form = "KIND:SIZE@X,Y,Z in metres, such as sphere:0.2@0.5,0,0.3"
+    for text in texts:
+        shape, _, place = text.partition("@")
+        kind, _, size = shape.partition(":")
+        position = [_parse_number(piece, f"--obstacle {text!r}", form) for piece in place.split(",")]
+        if len(position) != 3:
+            raise InputError(f"--obstacle {text!r}: write {form}")
+        sizes = tuple(_parse_number(piece, f"--obstacle {text!r}", form) for piece in size.split(","))
+        kinds = {each.value: each for each in ObstacleKind}
+        named = kinds.get(kind.strip())
+        if named is None:
+            raise InputError(f"--obstacle {text!r}: there is no obstacle {kind.strip()!r}; write {form}")
+        obstacles.append(yt.Obstacle(text, named, sizes, yt.Frame.shift(*position)))
+    return obstacles
+
+
+def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], list[float]]] | None:
+    """Parse boxes such as ``tool0=-1:1,-1:1,0.1:2``."""
+    if not texts:
+        return None
+    boxes: dict[str, tuple[list[float], list[float]]] = {}
+    example = ("-1:1", "-1:1", "0.1:2")
+    for text in texts:
+        frame, _, ranges = (piece.strip() for piece in text.rpartition("="))
+        if not frame:
+            raise InputError(f"--box {text!r}: write a frame and its box, such as --box tool0={','.join(example)}")
+        if frame in boxes:
+            raise InputError(f"--box {text!r}: {frame!r} is given twice; keep one of the two")
+        pairs = parse_ranges(ranges, "--box", example)
+        boxes[frame] = [lower for lower, _ in pairs], [upper for _, upper in pairs]
+    return boxes
 
 
 def parse_pose(text: str | None) -> list[float] | None:

@@ -14,6 +14,7 @@ from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
 from ytheta.excitation.arguments import check_budget, choose_basis, find_noise, is_share, make_space
+from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints.check import CHECK_POINTS, check_limits
 from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
 from ytheta.excitation.constraints.path_constraint import PathConstraint
@@ -36,6 +37,7 @@ from ytheta.excitation.robot_model import choose_parameters
 from ytheta.excitation.solver.descent import Candidate, Exploration
 from ytheta.excitation.solver.design import Design, sample_grams
 from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, ProgressFunction, SearchOutcome, search
+from ytheta.excitation.surroundings import BoxInput, find_clearances
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.robot import Robot, check_is_robot
@@ -65,6 +67,11 @@ def excite(
     jerk: LimitInput = None,
     effort: LimitInput = None,
     effort_margin: float = 0.1,
+    self_collision: bool = True,
+    clearance: float = 0.0,
+    floor: float | None = None,
+    obstacles: Sequence[Obstacle] = (),
+    box: BoxInput = None,
     paths: Sequence[PathConstraint] = (),
     noise: LimitInput = None,
     rate: float = 100.0,
@@ -95,7 +102,11 @@ def excite(
                      limits that replace those of the description: one number for all joints, or numbers by joint;
                      positions are pairs (lower, upper) by joint; infinity means that there is no limit
     effort_margin    share of the effort limits that is kept free for errors of the model
-    paths            constraints on the pose, such as clearances; see ``constraints.path_constraint``
+    self_collision   whether links must not touch each other; if the robot has no collision shapes, a finding says so
+    clearance        m; distance that links keep from each other, from the floor and from obstacles
+    floor, obstacles height of a floor in m, and other obstacles, which links must not touch
+    box              corners (lower, upper) of a box in the world, by the link or marker whose origin must not leave it
+    paths            other constraints on the pose; see ``constraints.path_constraint``
     noise            standard deviation of the torque noise in each sample, Nm or N, one number or by joint; by
                      default 1 % of the effort limits
     rate             samples per second with independent noise, for the expected standard deviations
@@ -127,7 +138,10 @@ def excite(
     base = chosen.find_base(bounds.velocity)
     check_criterion(criterion, base)
     kernels = RobotKernels(chosen.robot, base)
-    constraints = Constraints(bounds, kernels, tuple(paths))
+    clearances, clearance_findings = find_clearances(
+        chosen.robot, self_collision=self_collision, clearance=clearance, floor=floor, obstacles=obstacles, box=box
+    )
+    constraints = Constraints(bounds, kernels, (*clearances, *paths))
     space = make_space(constraints, basis, periods, start, seed)
     deviations = find_noise(chosen.robot, noise, bounds.effort / (1.0 - effort_margin))
     prior = collect_information(kernels, model=chosen.model, logs=logs, noise=deviations, rate=rate)
@@ -165,6 +179,7 @@ def excite(
     plain, scaled = _measure_conditions(grams)
     findings = (
         *findings,
+        *clearance_findings,
         *describe_assumed_noise(deviations, rate, is_assumed=noise is None),
         *describe_slowed(plain, slowed),
         *describe_ending(outcome),

@@ -50,7 +50,8 @@ class Obstacle:
         kinds = [kind.value for kind in ObstacleKind]
         if self.kind not in kinds:
             raise InputError(f"obstacle {self.name!r}: its kind is {self.kind!r}; give one of {', '.join(kinds)}")
-        names = SIZE_NAMES[ObstacleKind(self.kind)]
+        object.__setattr__(self, "kind", ObstacleKind(self.kind))  # it may be given as text
+        names = SIZE_NAMES[self.kind]
         if len(self.size) != len(names) or not all(0.0 < size < np.inf for size in self.size):
             wanted = f"{', '.join(names)} in metres, each positive" if names else "no size"
             raise InputError(f"obstacle {self.name!r}: its size is {self.size}; a {self.kind} needs {wanted}")

@@ -78,6 +78,7 @@ ARGUMENTS = {
     "robots": (),
     "inspect": ("panda",),
     "base": ("panda",),
+    "excite": ("panda",),
     "simulate": ("panda",),
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),

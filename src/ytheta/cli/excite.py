@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import ytheta as yt
-from ytheta.cli.excite_options import (
+from ytheta.cli.option_lists.excite import (
     Accelerations,
     BaseFrequency,
     Boxes,

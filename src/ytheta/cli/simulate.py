@@ -25,7 +25,7 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.simulate_options import (
+from ytheta.cli.option_lists.simulate import (
     AdaptationName,
     ControllerName,
     DeadZone,

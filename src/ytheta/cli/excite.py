@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import ytheta as yt
+from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.option_lists.excite import (
     Accelerations,
     BaseFrequency,
@@ -49,7 +50,6 @@ from ytheta.cli.option_lists.excite import (
     parse_pose,
     parse_positions,
 )
-from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.options import (
     Angles,
     AsJson,

@@ -106,7 +106,7 @@ def test_each_criterion_is_best_at_its_own_value(criterion: str) -> None:
 
 
 def test_b_splines_and_a_start_pose() -> None:
-    start = {name: 0.2 for name in arm().actuated}
+    start = dict.fromkeys(arm().actuated, 0.2)
     result = yt.excite(arm(), parametrisation="b-spline", start=start, **QUICK)
     assert result.violations == ()
     assert result.trajectory.start == pytest.approx(np.full(4, 0.2), abs=1e-9)
@@ -157,6 +157,22 @@ def test_a_design_after_earlier_logs_adds_what_is_weak() -> None:
     without = yt.excite(robot, seconds=10.0, criterion="d", **SMALL)
     assert without.std_before is None
     assert (result.trajectory.coefficients != without.trajectory.coefficients).any()
+
+
+def test_a_design_after_an_identification_uses_its_covariance() -> None:
+    robot, trajectory = arm(), design().trajectory
+    t = np.arange(0.0, trajectory.seconds, 0.01)
+    motion, oracle = trajectory.evaluate(t), peer(arm())
+    rows = zip(motion.q, motion.qd, motion.qdd, strict=True)
+    noise = 0.6 * np.random.default_rng(5).normal(size=motion.q.shape)
+    tau = np.array([oracle.torque(*row) for row in rows]) + noise
+    fit = yt.identify(robot, yt.Log(t=t, q=motion.q, tau=tau, joints=robot.actuated), friction=(), rotor_inertia=False)
+    result = yt.excite(robot, model=fit, noise=0.6, criterion="d", seconds=10.0, **SMALL)
+    assert result.base.names == fit.names
+    assert result.std_before == pytest.approx(fit.std, rel=1e-6)
+    assert (result.std < fit.std).all()
+    with pytest.raises(InputError, match="an earlier model determines the parameters"):
+        yt.excite(robot, model=fit, friction=("viscous",))
 
 
 def test_progress_and_interruption() -> None:

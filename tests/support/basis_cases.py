@@ -5,4 +5,4 @@ from __future__ import annotations
 from ytheta.excitation.trajectories.b_spline import BSpline
 from ytheta.excitation.trajectories.fourier import Fourier
 
-BASES = {"fourier": Fourier(8.0, 5), "b-spline": BSpline(8.0, 11)}
+BASES: dict[str, Fourier | BSpline] = {"fourier": Fourier(8.0, 5), "b-spline": BSpline(8.0, 11)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -53,13 +54,13 @@ def make_design(name: str, *, paths: tuple[PathConstraint, ...] = (), **changes:
 
 def with_bounds(constraints: Constraints, **changes: float) -> Constraints:
     bounds = constraints.bounds
-    arrays = {key: np.full(len(bounds.joints), value) for key, value in changes.items()}
+    arrays: dict[str, Any] = {key: np.full(len(bounds.joints), value) for key, value in changes.items()}
     return replace(constraints, bounds=replace(bounds, **arrays))
 
 
 @dataclass(frozen=True, eq=False)
 class Floor(PickledByFields):
-    """The tip of a planar chain of rods, each as long as ``rod``, stays above a height; all joints turn in the plane."""
+    """The tip of a planar chain of rods, each as long as ``rod``, stays above a height."""
 
     joints: int
     height: float

@@ -89,7 +89,8 @@ def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:
     base = find_earlier_model(read).base if isinstance(read, Model) else read.base
     if not isinstance(base, BaseParameters):
         raise InputError("the model was identified with unknown geometry, but a design needs the geometry")
-    base.check_robot(robot)
+    drives = dict(base.robot.drives)  # an identification may choose friction laws and their transition speeds
+    base.check_robot(robot.with_drives(lambda name, drive: drives.get(name, drive)))
     limits = {joint.name: joint.limits for joint in robot.joints}
     joints = tuple(replace(joint, limits=limits.get(joint.name, joint.limits)) for joint in read.robot.joints)
     return DesignModel(replace(read.robot, joints=joints), base, read)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,7 @@ def test_derivatives_agree_with_differences(name: str) -> None:
 
 @pytest.mark.parametrize("limit", TIGHT)
 def test_each_limit_has_its_penalty(limit: str) -> None:
+    changes: dict[str, Any]
     if limit == "lower":
         changes = {"lower": -0.3, "upper": 0.3}
     elif limit == "upper":

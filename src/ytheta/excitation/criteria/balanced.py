@@ -24,8 +24,8 @@ from ytheta.excitation.criteria.information import Grams, Information
 from ytheta.excitation.criteria.optimality import invert, log_mean_std, log_worst_std
 
 SCALED_WEIGHT = 1.5
-MEAN_WEIGHT = 0.4
-GUARD_WEIGHT = 1.0
+MEAN_WEIGHT = 0.3
+GUARD_WEIGHT = 1.5
 MAX_STD_RATIO = 1.3  # mean and worst standard deviation, relative to those of the D-optimal trajectory
 
 

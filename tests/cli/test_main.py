@@ -90,7 +90,7 @@ ARGUMENTS = {
 def test_wrong_usage_is_one_sentence(command: str) -> None:
     arguments = ARGUMENTS[command]
     place = f"; see ytheta {command} --help"
-    assert refused(command, *arguments, "--nonsense") == f"error: No such option: --nonsense{place}"
+    assert refused(command, *arguments, "--wwwww") == f"error: No such option: --wwwww{place}"
     misspelled = refused(command, *arguments, "--jsn")
     assert misspelled.startswith("error: No such option: --jsn")
     assert "--json" in misspelled

@@ -1,13 +1,14 @@
-"""Compare identified base parameters with the true ones: their errors in standard deviations.
+"""Compare identified base parameters with the true ones, and their standard deviations with those of the design.
 
-python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json
+python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json --design report/ur10.motion.html
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,14 +67,35 @@ def format_table(comparison: Comparison) -> Iterator[str]:
     yield f"of {len(z)} base parameters {one} are within one std of the truth, {two} within two, {three} within three"
 
 
+def read_design(page: Path) -> dict[str, float]:
+    """Return the expected standard deviations, by name, from the page that ``ytheta excite --report`` wrote."""
+    found = re.search(r'<script type="application/json" id="ytheta">(.*?)</script>', page.read_text(), re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{page} is not a page of ytheta; write one with ytheta excite --report {page}")
+    return {row["name"]: row["std"] for row in json.loads(found[1])["parameters"]}
+
+
+def format_design(comparison: Comparison, expected: Mapping[str, float]) -> str:
+    """Return one line: identified standard deviations relative to those that the design promised."""
+    pairs = zip(comparison.names, comparison.std, strict=True)
+    ratios = np.array([std / expected[name] for name, std in pairs if name in expected])
+    low, median, high = np.quantile(ratios, [0.25, 0.5, 0.75])
+    spread = f"half of them between {low:.2f} and {high:.2f}"
+    return f"std relative to those that excite expected: median {median:.2f}, {spread}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description="Compare an identified model with the true parameters of a simulated arm."
     )
     parser.add_argument("model", type=Path, help="the model written by ytheta identify")
     parser.add_argument("truth", type=Path, help="the truth written by examples.mujoco_log")
+    parser.add_argument("--design", type=Path, metavar="HTML", help="the page written by ytheta excite")
     arguments = parser.parse_args()
-    print("\n".join(format_table(compare(arguments.model, arguments.truth))))
+    comparison = compare(arguments.model, arguments.truth)
+    print("\n".join(format_table(comparison)))
+    if arguments.design is not None:
+        print(format_design(comparison, read_design(arguments.design)))
 
 
 if __name__ == "__main__":

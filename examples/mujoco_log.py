@@ -1,14 +1,15 @@
 """Logs of an arm simulated by MuJoCo, and its true parameters: the data that ``make demo`` identifies.
 
 The arm is a robot of the catalog whose inertias differ from its description, and whose drives have rotor inertia,
-viscous friction and Coulomb friction. A controller that knows only the description makes the arm track two Fourier
-series, one for the fit and one for validation. The logs contain the signals that a drive reports: time stamps, encoder
-counts, and a quantized, noisy torque.
+viscous friction and Coulomb friction. A controller that knows only the description makes the arm track two motions: for
+the fit a trajectory that ``ytheta excite`` designed, and for validation a random Fourier series. The logs contain the
+signals that a drive reports: time stamps, encoder counts, and a quantized, noisy torque.
 
 Writes   NAME.fit.parquet, NAME.validate.parquet    columns t, q1 …, tau1 …
          NAME.truth.json                            standard parameters by name
 
-    python -m examples.mujoco_log ur10 -o report
+    ytheta excite ur10 -o report/ur10.motion.toml
+    python -m examples.mujoco_log ur10 --trajectory report/ur10.motion.toml -o report
 """
 
 from __future__ import annotations
@@ -38,14 +39,23 @@ TORQUE_STEPS = 2**12  # quantization steps between the torque limits
 DRIVE = {"rotor_inertia": 0.002, "viscous": 0.03, "coulomb": 0.03}  # kg m², Nm s and Nm, per Nm of the torque limit
 
 
-def write_logs(name: str, folder: Path, *, seconds: float = 25.0, seed: int = 1) -> None:
-    """Simulate the arm twice, and write the two logs and the true parameters."""
+def write_logs(
+    name: str, folder: Path, *, trajectory: yt.Trajectory | None = None, seconds: float = 25.0, seed: int = 1
+) -> None:
+    """Simulate the arm twice, and write the two logs and the true parameters.
+
+    The log for the fit follows the trajectory, or a random Fourier series of ``seconds`` if there is none; the log for
+    validation always follows the latter.
+    """
     rng = np.random.default_rng(seed)
     nominal = yt.load(name).merged
     true = perturb_robot(nominal, rng)
     folder.mkdir(parents=True, exist_ok=True)
     for purpose in ("fit", "validate"):
-        reference = make_reference(nominal, seconds, rng)
+        if purpose == "fit" and trajectory is not None:
+            reference = np.stack(trajectory(STEP * np.arange(round(trajectory.seconds / STEP))))
+        else:
+            reference = make_reference(nominal, seconds, rng)
         q, tau = simulate(true, nominal, reference)
         record(true, q, tau, rng).write_parquet(folder / f"{name}.{purpose}.parquet")
     parameters = dict(zip(true.parameter_names, true.theta.tolist(), strict=True))
@@ -135,10 +145,12 @@ def main() -> None:
         "robot", nargs="?", default="ur10", help="a robot of the catalog with limits, such as ur10 or panda"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("report"), metavar="FOLDER")
-    parser.add_argument("--seconds", type=float, default=25.0, help="duration of each of the two motions")
+    parser.add_argument("--trajectory", type=Path, metavar="TOML", help="a trajectory of ytheta excite, for the fit")
+    parser.add_argument("--seconds", type=float, default=25.0, help="duration of random motion")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    write_logs(arguments.robot, arguments.output, seconds=arguments.seconds, seed=arguments.seed)
+    trajectory = None if arguments.trajectory is None else yt.load_trajectory(arguments.trajectory)
+    write_logs(arguments.robot, arguments.output, trajectory=trajectory, seconds=arguments.seconds, seed=arguments.seed)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.excitation.clearance.obstacle import Obstacle as Obstacle
+    from ytheta.excitation.excite import excite as excite
+    from ytheta.excitation.result import Excitation as Excitation
+    from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
+    from ytheta.excitation.writing.coefficient_file import load_trajectory as load_trajectory
+    from ytheta.excitation.writing.save import save_trajectory as save_trajectory
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -93,6 +99,7 @@ _MODULES = {
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",
+    "Excitation": "ytheta.excitation.result",
     "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
@@ -105,6 +112,7 @@ _MODULES = {
     "LoggedReference": "ytheta.simulation.references.from_log",
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
+    "Obstacle": "ytheta.excitation.clearance.obstacle",
     "ParameterChange": "ytheta.simulation.parameter_changes",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
@@ -120,6 +128,7 @@ _MODULES = {
     "Sensor": "ytheta.simulation.sensors.sensors",
     "Sensors": "ytheta.simulation.sensors.sensors",
     "Simulation": "ytheta.simulation.result",
+    "Trajectory": "ytheta.excitation.trajectories.trajectory",
     "Variation": "ytheta.simulation.variation",
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "base_parameters": "ytheta.identifiability.registry",
@@ -131,6 +140,7 @@ _MODULES = {
     "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
+    "excite": "ytheta.excitation.excite",
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",
@@ -142,6 +152,7 @@ _MODULES = {
     "jacobian": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
+    "load_trajectory": "ytheta.excitation.writing.coefficient_file",
     "mass_matrix": "ytheta.dynamics.kernels",
     "model_parameters": "ytheta.identifiability.registry",
     "momentum": "ytheta.dynamics.kernels",
@@ -155,6 +166,7 @@ _MODULES = {
     "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.writing.toml",
+    "save_trajectory": "ytheta.excitation.writing.save",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
     "with_smooth_friction": "ytheta.simulation.plants.smooth_friction",

@@ -79,6 +79,7 @@ ARGUMENTS = {
     "robots": (),
     "inspect": ("panda",),
     "base": ("panda",),
+    "excite": ("panda",),
     "simulate": ("panda",),
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
@@ -90,7 +91,7 @@ ARGUMENTS = {
 def test_wrong_usage_is_one_sentence(command: str) -> None:
     arguments = ARGUMENTS[command]
     place = f"; see ytheta {command} --help"
-    assert refused(command, *arguments, "--xyz") == f"error: No such option: --xyz{place}"
+    assert refused(command, *arguments, "--wwwww") == f"error: No such option: --wwwww{place}"
     misspelled = refused(command, *arguments, "--jsn")
     assert misspelled.startswith("error: No such option: --jsn")
     assert "--json" in misspelled

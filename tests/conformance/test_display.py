@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ytheta as yt
+from tests.support.designed_motion import design_two_link
 from tests.support.made_up_paper import MADE_UP_PAPER
 from ytheta.display import Displayed
 
@@ -41,11 +42,12 @@ VALUES: dict[str, Callable[[], object]] = {
     "Simulation": simulate,
     "Identification": identify,
     "Prediction": lambda: yt.predict(yt.load("lu-two-link"), simulate().log()),
+    "Excitation": design_two_link,
     "Inspection": lambda: yt.inspect(yt.load("five-bar")),
     "Catalog": yt.robots,
     "Reproduction": lambda: yt.Reproduction((MADE_UP_PAPER,)),
 }
-RESULTS = ("Simulation", "Identification", "Prediction")
+RESULTS = ("Simulation", "Identification", "Prediction", "Excitation")
 
 
 def list_undocumented(kind: type) -> list[str]:

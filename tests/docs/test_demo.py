@@ -1,4 +1,6 @@
-"""The steps of ``make demo`` on shorter motion: an arm simulated by MuJoCo is identified and compared to the truth."""
+"""The steps of ``make demo`` with less work: a motion is designed, an arm simulated by MuJoCo follows it, the arm is
+identified and compared to the truth.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,52 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from examples.compare_with_truth import Comparison, compare, format_table
+from examples.compare_with_truth import Comparison, compare, format_design, format_table, read_design
 from examples.mujoco_log import write_logs
 
 import ytheta as yt
 from tests.support.command import ytheta
 from tests.support.paths import ROOT
 
-LOGS = ("identify", "ur10", "ur10.fit.parquet", "--validate", "ur10.validate.parquet")
+LOGS = (
+    "identify",
+    "ur10",
+    "ur10.fit.parquet",
+    "--validate",
+    "ur10.validate.parquet",
+    "--friction",
+    "viscous,coulomb,offset",
+    "--min-speed",
+    "0.1",
+)
+
+
+def read_options(command: str) -> list[str]:
+    """Return the options of a command of ``make demo``."""
+    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    (noise,) = re.findall(r"^UR10_NOISE := (.*)$", makefile, re.MULTILINE)
+    (line,) = re.findall(rf"ytheta {command} ur10 (.*)$", makefile, re.MULTILINE)
+    options = " ".join(f"--noise {entry}" for entry in noise.split())
+    return line.replace("$(addprefix --noise ,$(UR10_NOISE))", options).replace("report/", "").split()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    write_logs("ur10", folder, seconds=8.0)
-    return folder
+    return tmp_path_factory.mktemp("demo")
 
 
 @pytest.fixture(scope="module")
-def answer(folder: Path) -> dict[str, Any]:
+def design(folder: Path) -> str:
+    """Design the motion with one start instead of many, write the logs, and return what was printed."""
+    result = ytheta("excite", "ur10", *read_options("excite"), "--starts", "1", "--polished", "1", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    write_logs("ur10", folder, trajectory=yt.load_trajectory(folder / "ur10.motion.toml"), seconds=8.0, seed=2)
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def answer(folder: Path, design: str) -> dict[str, Any]:
+    assert design
     result = ytheta(*LOGS, "-o", "ur10.model.toml", "--json", cwd=folder)
     assert result.returncode == 0, result.stderr
     answer: dict[str, Any] = json.loads(result.stdout)
@@ -77,6 +106,7 @@ def test_a_log_is_what_its_seed_says(tmp_path: Path) -> None:
     assert first.columns == ["t", *(f"{kind}{k}" for kind in ("q", "tau") for k in range(1, 8))]
 
 
+@pytest.mark.usefixtures("design")
 def test_true_bodies_can_exist(folder: Path) -> None:
     truth = json.loads((folder / "ur10.truth.json").read_text())["parameters"]
     described = yt.load("ur10").merged
@@ -87,11 +117,29 @@ def test_true_bodies_can_exist(folder: Path) -> None:
         assert true.mass == pytest.approx(link.inertia.mass, rel=0.2)
 
 
-def test_the_readme_shows_what_is_printed(comparison: Comparison, folder: Path) -> None:
+def test_standard_deviations_are_those_that_the_design_expected(comparison: Comparison, folder: Path) -> None:
+    expected = read_design(folder / "ur10.motion.html")
+    assert set(expected) == set(comparison.names)
+    ratios = {name: std / expected[name] for name, std in zip(comparison.names, comparison.std, strict=True)}
+    assert 1.0 / 1.5 < np.median(list(ratios.values())) < 1.5  # the prior helps, leaving out slow samples does not
+    halved = {name: 0.5 * std for name, std in expected.items()}
+    assert f"median {np.median(list(ratios.values())):.2f}" in format_design(comparison, expected)
+    assert f"median {np.median(list(ratios.values())):.2f}" not in format_design(comparison, halved)
+
+
+def test_the_readme_shows_what_is_printed(comparison: Comparison, folder: Path, design: str) -> None:
     """Numbers depend on the length of the motion and, in their last digits, on the processor; the words do not."""
     readme = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"^```text\n\$ make demo\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(format_table(comparison)) + (ROOT / "Makefile").read_text()
+    printed = "\n".join(
+        [
+            design,
+            ytheta(*LOGS, cwd=folder).stdout,
+            *format_table(comparison),
+            format_design(comparison, read_design(folder / "ur10.motion.html")),
+            (ROOT / "Makefile").read_text(),
+        ]
+    )
     assert list_missing_lines(shown, printed) == []
     assert list_missing_lines(shown.replace("validated on", "tested on"), printed) == ["tested on ur"]
 

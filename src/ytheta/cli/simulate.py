@@ -11,21 +11,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.log_options import Threads, Verbose
-from ytheta.cli.options import (
-    Angles,
-    AsJson,
-    FixBase,
-    Lengths,
-    RobotArgument,
-    Snap,
-    make_console,
-    parse_words,
-    print_json,
-    print_note,
-    read_robot,
-)
-from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.simulate_options import (
+from ytheta.cli.option_lists.simulate import (
     AdaptationName,
     ControllerName,
     DeadZone,
@@ -57,6 +43,20 @@ from ytheta.cli.simulate_options import (
     parse_grasp,
     parse_sensors,
 )
+from ytheta.cli.options import (
+    Angles,
+    AsJson,
+    FixBase,
+    Lengths,
+    RobotArgument,
+    Snap,
+    make_console,
+    parse_words,
+    print_json,
+    print_note,
+    read_robot,
+)
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, DEFAULT_FEEDBACK, ControllerSettings
 from ytheta.conventions import SNAP
 

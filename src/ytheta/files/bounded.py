@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path, PurePosixPath
 
@@ -87,6 +88,31 @@ def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
         f"{where}: the path {reference!r} leaves the robot's folder and is not opened; put a package.xml into the "
         "folder that contains both, move the file next to the robot, or remove the reference"
     )
+
+
+def locate_in_package(reference: str, path: Path) -> Path | None:
+    """Return the path of a ``package://NAME/…`` reference if NAME is the ROS package that contains the robot.
+
+    NAME is the name in the package.xml or that of its folder. Other packages are not searched for: None.
+    """
+    folder = find_robot_folder(path)
+    name, _, inside = reference.removeprefix("package://").partition("/")
+    if not reference.startswith("package://") or ".." in PurePosixPath(inside).parts:
+        return None
+    if name != folder.name and name != _read_package_name(folder / "package.xml"):
+        return None
+    target = (folder / inside).resolve()
+    return target if target.is_relative_to(folder) else None
+
+
+def _read_package_name(manifest: Path) -> str | None:
+    """Return the content of ``<name>`` of a package.xml; None if there is no such file or element."""
+    try:
+        content = read_small_file(manifest, "a package.xml", max_size=MAX_ROBOT_SIZE).decode("utf-8", "replace")
+    except InputError:
+        return None
+    match = re.search(r"<name>\s*([^<]*?)\s*</name>", content)
+    return match[1] if match else None
 
 
 def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:

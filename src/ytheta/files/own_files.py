@@ -1,7 +1,7 @@
 """Recognizing files that ytheta wrote: such files may be overwritten without asking, others may not.
 
-Every written file has a mark where its format allows it: a comment in TOML, a ``meta`` element in HTML, a key in the
-metadata of Parquet, an array in NPZ. CSV has no place for a mark, so no CSV file is recognized.
+Every written file has a mark where its format allows it: a comment in TOML and YAML, a ``meta`` element in HTML,
+a key in the metadata of Parquet, an array in NPZ. CSV and MCAP files have no place for a mark, so none is recognized.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_own_file(path: Path) -> bool:
         return _has_parquet_mark(path)
     if suffix == ".npz":
         return _has_npz_mark(path)
-    mark = TOML_MARK if suffix == ".toml" else HTML_MARK
+    mark = TOML_MARK if suffix in (".toml", ".yaml", ".yml") else HTML_MARK
     try:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)

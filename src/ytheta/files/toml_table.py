@@ -91,9 +91,14 @@ class Table:
         return tuple(self._to_scalar(key, value) for value in values)
 
     def matrix(self, key: str) -> tuple[tuple[float, ...], ...]:
-        rows = self._take(key, list, "a list of three rows", None)
-        if len(rows) != 3 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
-            raise self.error(f"{key!r} should be three rows of three numbers")
+        return self.rows(key, 3)
+
+    def rows(self, key: str, count: int) -> tuple[tuple[float, ...], ...]:
+        """Return two or three rows of three numbers."""
+        words = {2: "two", 3: "three"}[count]
+        rows = self._take(key, list, f"a list of {words} rows", None)
+        if len(rows) != count or not all(isinstance(row, list) and len(row) == 3 for row in rows):
+            raise self.error(f"{key!r} should be {words} rows of three numbers")
         return tuple(tuple(self._to_number(key, self._to_scalar(key, value)) for value in row) for row in rows)
 
     def bounds(self, key: str) -> tuple[float, float]:

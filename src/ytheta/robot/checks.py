@@ -11,6 +11,7 @@ from itertools import chain
 from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.lengths import Length, Scalar, SymbolKind, is_length_name
+from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
@@ -81,6 +82,29 @@ def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
         check_frame(marker.frame, f"the frame of marker {marker.name!r}")
 
 
+def check_collision(shapes: Sequence[CollisionShape], links: Collection[str]) -> None:
+    """Check that collision shapes belong to existing links, and check each of them."""
+    for shape in shapes:
+        if shape.link not in links:
+            raise RobotError(
+                f"a collision shape ({shape.kind}) belongs to link {shape.link!r}, which the robot does not have"
+                f"{suggest_names(shape.link, links)}"
+            )
+        check_shape(shape)
+
+
+def check_shape(shape: CollisionShape) -> None:
+    """Check the sizes and the frame of a collision shape."""
+    names, place = SIZE_NAMES[shape.kind], f"the {shape.kind} of link {shape.link!r}"
+    if len(shape.size) != len(names) or not _are_finite(shape.size):
+        raise RobotError(f"{place}: its size is {shape.size}; give {', '.join(names)} as finite numbers")
+    for name, size in zip(names, shape.size, strict=True):
+        may_be_zero = shape.kind is ShapeKind.CAPSULE and name == "length"
+        if (size == 0.0 and not may_be_zero) or (size < 0.0 and shape.kind is not ShapeKind.MESH):
+            raise RobotError(f"{place}: its {name} is {size:g}; give a positive number")
+    check_frame(shape.frame, f"the frame of {place}")
+
+
 def check_frame(frame: Frame, what: str) -> None:
     """Check that all numbers of a frame are finite, including the factors of symbolic lengths."""
     if frame is IDENTITY:
@@ -143,8 +167,10 @@ def _check_limits(limits: Limits, place: str) -> None:
             if limits.lower > limits.upper
             else f"{place}: its limits {limits.lower:g} … {limits.upper:g} are not numbers; correct them"
         )
-    if not min(limits.velocity, limits.acceleration, limits.effort) >= 0.0:
-        raise RobotError(f"{place}: limits of velocity, acceleration and effort are magnitudes; give positive numbers")
+    if not min(limits.velocity, limits.acceleration, limits.effort, limits.jerk) >= 0.0:
+        raise RobotError(
+            f"{place}: limits of velocity, acceleration, jerk and effort are magnitudes; give positive numbers"
+        )
 
 
 def _check_drive(drive: Drive, place: str) -> None:

@@ -149,6 +149,13 @@ class Frame:
         )
 
     @staticmethod
+    def align_z(direction: Vector) -> Frame:
+        """The smallest rotation that maps the z axis to a unit vector; a half turn is about the x axis."""
+        x, y, z = direction
+        sine = math.hypot(x, y)
+        return Frame.turn((-y / sine, x / sine, 0.0) if sine > 1e-10 else (1.0, 0.0, 0.0), math.atan2(sine, z))
+
+    @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Frame:
         """The rotation Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
         return Frame.turn((0.0, 0.0, 1.0), yaw) @ Frame.turn((0.0, 1.0, 0.0), pitch) @ Frame.turn((1.0, 0.0, 0.0), roll)

@@ -70,5 +70,6 @@ def change_link_frames(robot: Robot, frames: Mapping[str, Frame]) -> Robot:
         joints=tuple(change_ends(joint) for joint in robot.joints),
         loops=tuple(Loop(change_ends(loop.joint)) for loop in robot.loops),
         markers=tuple(replace(marker, frame=frame(marker.link).inverse() @ marker.frame) for marker in robot.markers),
+        collision=tuple(replace(shape, frame=frame(shape.link).inverse() @ shape.frame) for shape in robot.collision),
         mounting=robot.mounting @ frame(robot.base.name),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ytheta.robot.collision import CollisionShape
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Link, Marker
 
@@ -33,6 +34,11 @@ class Merge:
         """Return a marker on an original link as a marker on its carrier."""
         carrier, frame = self.carrier[marker.link]
         return replace(marker, link=carrier, frame=frame @ marker.frame)
+
+    def move_shape(self, shape: CollisionShape) -> CollisionShape:
+        """Return a collision shape of an original link as one of its carrier."""
+        carrier, frame = self.carrier[shape.link]
+        return replace(shape, link=carrier, frame=frame @ shape.frame)
 
     @property
     def markers(self) -> tuple[Marker, ...]:

@@ -40,6 +40,7 @@ class Limits:
     velocity: float = math.inf
     acceleration: float = math.inf
     effort: float = math.inf
+    jerk: float = math.inf
 
 
 @dataclass(frozen=True)

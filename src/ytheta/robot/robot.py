@@ -32,6 +32,7 @@ from ytheta.errors import (
 from ytheta.files.lengths import SymbolKind
 from ytheta.findings import Finding
 from ytheta.robot import checks, coordinates, tree
+from ytheta.robot.collision import CollisionShape
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
@@ -67,6 +68,7 @@ class Robot(Displayed):
                and angles cannot be set then
     about      one line for lists of robots
     source     origin of the numbers
+    collision  collision shapes of the links; they are not compared, since the dynamics do not depend on them
     findings   notes and warnings about the file from which the robot was read
 
     The following are computed from these:
@@ -115,6 +117,7 @@ class Robot(Displayed):
     inertias_unknown: bool = False
     about: str = ""
     source: str = ""
+    collision: tuple[CollisionShape, ...] = field(default=(), compare=False)
     findings: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -145,6 +148,7 @@ class Robot(Displayed):
             lengths=[name for name, _ in self.lengths],
         )
         checks.check_markers(self.markers, self._links_by_name)
+        checks.check_collision(self.collision, self._links_by_name)
         checks.check_mounting(self.mounting)
         checks.check_finite(self.gravity, "gravity")
         checks.check_symbols(self.lengths, self.symbolic_lengths, SymbolKind.LENGTH)
@@ -409,6 +413,7 @@ class Robot(Displayed):
             joints=merge.joints,
             loops=tuple(Loop(merge.move_joint(loop.joint)) for loop in self.loops),
             markers=(*merge.markers, *(merge.move_marker(marker) for marker in self.markers)),
+            collision=tuple(merge.move_shape(shape) for shape in self.collision),
         )
 
     def with_load(
@@ -485,6 +490,7 @@ class Robot(Displayed):
             yield joint.placement
             yield joint.seat
         yield from (marker.frame for marker in self.markers)
+        yield from (shape.frame for shape in self.collision)
         yield self.mounting
 
     def _with_frames(self, change: Callable[[Frame], Frame]) -> Robot:
@@ -496,6 +502,7 @@ class Robot(Displayed):
             joints=tuple(change_joint(joint) for joint in self.joints),
             loops=tuple(Loop(change_joint(loop.joint)) for loop in self.loops),
             markers=tuple(replace(marker, frame=change(marker.frame)) for marker in self.markers),
+            collision=tuple(replace(shape, frame=change(shape.frame)) for shape in self.collision),
             mounting=change(self.mounting),
         )
 

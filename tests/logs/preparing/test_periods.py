@@ -62,3 +62,17 @@ def test_wrong_periods_are_refused() -> None:
     for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is not a repetition
         with pytest.raises(InputError, match=f"does not repeat itself after {period:g} s"):
             choose_preparation(log, PreparationSettings(average_periods=period))
+
+
+def test_exactly_two_periods_are_averaged() -> None:
+    """A log of two periods ends one sample before the end of the second one."""
+    log = make_periodic_log(2.0, 1e-3)
+    grid, _ = choose_grid(log)
+    assert find_period(log, grid) == pytest.approx(4.0, abs=1e-3)
+    for period in ("auto", 4.0):
+        preparation = choose_preparation(log, PreparationSettings(cutoff=5.0, average_periods=period))
+        assert any("2 periods of 4" in finding.text for finding in preparation.findings)
+    with pytest.raises(InputError, match="does not repeat itself"):
+        choose_preparation(make_periodic_log(1.95, 1e-3), PreparationSettings(cutoff=5.0, average_periods="auto"))
+    with pytest.raises(InputError, match="shorter than two periods"):
+        choose_preparation(make_periodic_log(1.95, 1e-3), PreparationSettings(cutoff=5.0, average_periods=4.0))

@@ -9,6 +9,7 @@ import csv
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -290,7 +291,9 @@ def compute_urdf_difference(arm: Robot, urdf: Robot) -> float:
     worst = [abs(link.inertia.vector - urdf.link(link.name).inertia.vector).max() for link in arm.links]
     for joint in arm.movable:
         peer = urdf.joint(joint.name)
-        assert (joint.limits, joint.drive) == (peer.limits, peer.drive)
+        # A URDF has no limits of acceleration and jerk; those of the catalog have another source.
+        limits = replace(joint.limits, acceleration=math.inf, jerk=math.inf)
+        assert (limits, joint.drive) == (peer.limits, peer.drive)
     rng = np.random.default_rng(10)
     q = {joint.name: rng.uniform(-2.0, 2.0) for joint in arm.movable}
     ours = link_poses(arm, np.array([q[joint.name] for joint in arm.movable]))
@@ -345,6 +348,18 @@ def test_panda_agrees_with_the_arm_of_the_log(shared_data: Path) -> None:
     root = ET.parse(shared_data / "panda" / "panda_arm.urdf").getroot()
     masses = {link.get("name"): float(m.get("value", "")) for link in root.iter("link") for m in link.iter("mass")}
     assert {link.name: link.inertia.mass for link in robot("panda").links} == masses
+
+
+def test_limits_of_panda_and_iiwa14_are_the_vendors() -> None:
+    limits = robot("iiwa14").actuated_limits
+    assert [each.effort for each in limits] == [320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0]
+    speeds = [math.degrees(each.velocity) for each in limits]
+    assert speeds == pytest.approx([85.0, 85.0, 100.0, 75.0, 130.0, 135.0, 135.0], abs=0.01)
+    limits = robot("panda").actuated_limits
+    assert [each.acceleration for each in limits] == [15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]
+    assert [each.jerk for each in limits] == [7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0]
+    changed = edited("panda", "jerk = 3750.0", "jerk = 3751.0").actuated_limits
+    assert [each.jerk for each in changed] != [each.jerk for each in limits]
 
 
 def test_iiwa14_mass_and_flange() -> None:

@@ -279,3 +279,85 @@ def test_invalid_geometry_is_an_error() -> None:
         read_joint("revolute", '<origin quat_xyzw="0 0 0 0"/>')
     with pytest.raises(InputError, match=r"<axis>: joint 'j': the axis is zero"):
         read_joint("revolute", '<axis xyz="0 0 0"/>')
+
+
+SHAPES = """<robot name="arm" version="1.2">
+  <link name="base"><collision><geometry><sphere radius="0.3"/></geometry></collision></link>
+  <link name="upper">
+    <collision><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><geometry><box size="0.1 0.2 0.3"/></geometry></collision>
+    <collision><origin xyz="0 0 1" rpy="1 0 0"/><geometry><cylinder radius="0.1" length="0.5"/></geometry></collision>
+    <collision><geometry><capsule radius="0.1" length="0.5"/></geometry></collision>
+  </link>
+  <joint name="q1" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" velocity="2" effort="3"/></joint>
+</robot>"""
+
+
+def list_pinocchio_shapes(text: str) -> list[tuple[str, list[float], np.ndarray]]:
+    """Kind, sizes and pose in the joint frame of the collision shapes of Pinocchio."""
+    model = pin.buildModelFromXML(text)
+    shapes = []
+    for entry in pin.buildGeomFromUrdfString(model, text, pin.GeometryType.COLLISION).geometryObjects:
+        geometry = entry.geometry
+        kind = type(geometry).__name__.lower()
+        size = list(2.0 * geometry.halfSide) if kind == "box" else [geometry.radius]
+        size += [2.0 * geometry.halfLength] if kind in ("cylinder", "capsule") else []
+        shapes.append((kind, size, entry.placement.homogeneous))
+    return shapes
+
+
+def test_collision_shapes_are_those_of_pinocchio(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+
+    def compare(text: str) -> None:
+        path.write_text(SHAPES)
+        robot, peer = read(path), list_pinocchio_shapes(text)
+        assert [shape.link for shape in robot.collision] == ["base", "upper", "upper", "upper"]
+        assert [shape.kind.value for shape in robot.collision] == [kind for kind, _, _ in peer]
+        for shape, (_, size, pose) in zip(robot.collision, peer, strict=True):
+            assert shape.size == pytest.approx(size)
+            assert shape.frame.matrix == pytest.approx(pose, abs=1e-12)
+
+    compare(SHAPES)
+    with pytest.raises(AssertionError):
+        compare(SHAPES.replace('length="0.5"', 'length="0.6"', 1))
+
+
+def test_collision_meshes_are_located(tmp_path: Path) -> None:
+    """Beside the file, and by the name of the package that contains it."""
+    package = tmp_path / "arm_description"
+    (package / "urdf").mkdir(parents=True)
+    (package / "package.xml").write_text("<package><name> arm_pkg </name></package>")
+    path = package / "urdf" / "arm.urdf"
+    references = ("a.stl", "package://arm_pkg/meshes/a.stl", "package://arm_description/a.stl", "package://other/a.stl")
+    meshes = (f'<collision><geometry><mesh filename="{file}"/></geometry></collision>' for file in references)
+    path.write_text(f'<robot name="arm"><link name="base">{"".join(meshes)}</link></robot>')
+    folder = package.resolve()
+    files = [shape.file for shape in read(path).collision]
+    assert files == [
+        str(folder / "urdf" / "a.stl"),
+        str(folder / "meshes" / "a.stl"),
+        str(folder / "a.stl"),
+        "package://other/a.stl",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("<geometry/>", "<geometry> has no shape"),
+        ("<geometry><cone/></geometry>", "<cone> is not a shape"),
+        ('<geometry><sphere radius="0"/></geometry>', "its radius is 0; give a positive number"),
+        ('<geometry><box size="1 2"/></geometry>', "should contain 3 numbers"),
+    ],
+)
+def test_a_faulty_collision_shape_is_left_out_with_a_warning(tmp_path: Path, shape: str, words: str) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(f'<robot name="arm"><link name="base"><collision>{shape}</collision></link></robot>')
+    robot = read(path)
+    assert robot.collision == ()
+    (finding,) = robot.findings
+    assert finding.is_warning
+    assert finding.names == ("base",)
+    assert "a collision shape of link 'base' is left out" in finding.text
+    assert words in finding.text

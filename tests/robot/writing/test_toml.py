@@ -13,6 +13,7 @@ from tests.support.random_robots import robots
 from tests.support.toml_robots import TWO, read
 from ytheta.errors import InputError
 from ytheta.files.lengths import symbol
+from ytheta.robot.collision import CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import Frame
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.robot import Robot
@@ -77,3 +78,18 @@ def test_files_have_the_permissions_of_the_user(tmp_path: Path) -> None:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o640
     assert [file.name for file in tmp_path.iterdir()] == ["two.TOML"]
+
+
+def test_collision_shapes_are_written_except_meshes() -> None:
+    frame = Frame.shift(0.1, 0.2, 0.3) @ Frame.from_rpy(0.4, 0.5, 0.6)
+    shapes = (
+        make_capsule("upper", (0.1, 0.2, 0.3), (0.4, -0.1, 0.2), 0.05, source="measured"),
+        CollisionShape("upper", ShapeKind.BOX, (0.1, 0.2, 0.3), frame),
+        CollisionShape("lower", ShapeKind.SPHERE, (0.1,)),
+        CollisionShape("lower", ShapeKind.CYLINDER, (0.1, 0.3), frame),
+        CollisionShape("lower", ShapeKind.ELLIPSOID, (0.1, 0.3, 0.2)),
+    )
+    mesh = CollisionShape("lower", ShapeKind.MESH, (1.0, 1.0, 1.0), file="/arm.stl")
+    robot = replace(read(TWO), collision=(*shapes, mesh))
+    assert read(to_toml(robot)).collision == shapes
+    assert read(to_toml(robot).replace("0.05", "0.06")).collision != shapes

@@ -26,14 +26,16 @@ MIN_DISSIMILARITY = 1e-6  # smaller values are rounding errors
 PEAK_DISSIMILARITY = 0.5
 MAX_SAMPLES = 65536  # maximum number of samples that are compared; longer segments are decimated
 MIN_SAMPLES = 8  # minimum number of samples that are compared
-MAX_PERIOD_SHARE = 0.5  # maximum period divided by the length of the segment: two complete periods are needed
+MIN_PERIODS = 2  # number of complete periods that are needed
+# Part of the last period that may be missing: two periods of 10 s recorded at 100 Hz may end at 19.99 s.
+MAX_MISSING_SHARE = 2e-3
 
 
 def find_period(log: Log, grid: Grid) -> float | None:
     """Return the period of the motion in seconds, from the autocorrelation of the positions; None if there is none."""
     dissimilarity, step = _compute_dissimilarity(log, grid)
     count = len(dissimilarity)
-    stop = int(MAX_PERIOD_SHARE * (count - 1)) + 1
+    stop = min(int(count / (MIN_PERIODS - MAX_MISSING_SHARE)) + 1, count - 1)
     start = int(np.argmax(dissimilarity[:stop] > PEAK_DISSIMILARITY)) if count else 0
     lags = np.arange(max(start, 1), stop)
     if not start or not len(lags):
@@ -102,8 +104,8 @@ def average_periods(log: Log, grid: Grid, period: float, margin: int) -> tuple[L
     """
     segment = max(log.segments, key=lambda segment: segment[1] - segment[0])
     length = grid.count_samples(log, segment)
-    periods = int((length - 1) * grid.step / period + 1e-6) if period > 0.0 else 0
-    if periods < 2:
+    periods = int(length * grid.step / period + MAX_MISSING_SHARE) if period > 0.0 else 0
+    if periods < MIN_PERIODS:
         raise InputError(
             f"{log.source or 'log'}: {(length - 1) * grid.step:.4g} s are shorter than two periods of "
             f"{period:.4g} s; turn averaging off or give the right period"

@@ -1,8 +1,8 @@
 """Reads URDF, following the specification as implemented by urdfdom.
 
 The default axis is (1, 0, 0), ``continuous`` is revolute without position limits, a link without ``inertial`` has no
-mass, and ``mimic`` is a coupling. Visuals, collisions and elements of other tools (``gazebo``, ``transmission``,
-``ros2_control`` …) are ignored. Meshes are never opened.
+mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo``, ``transmission``, ``ros2_control``
+…) are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.bounded import resolve_reference
+from ytheta.files.bounded import locate_in_package, resolve_reference
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
+from ytheta.robot.checks import check_shape
+from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
@@ -54,11 +56,18 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
         for node, joint in zip(joint_nodes, joints, strict=True)
         if joint.moves and (mimic := node.first("mimic")) is not None
     )
+    collision = tuple(
+        shape
+        for link in root.all("link")
+        for node in link.all("collision")
+        if (shape := _read_collision(link.text("name"), node, path, findings)) is not None
+    )
     return Robot(
         name=root.get("name", path.stem),
         links=links,
         joints=joints,
         couplings=couplings,
+        collision=collision,
         findings=(*snapper.findings, *findings),
         source=path.name,
     )
@@ -88,6 +97,41 @@ def _read_inertia(node: Node) -> Inertia:
     rotation = np.array(frame.rotation)
     tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
     return Inertia.about_center(mass, to_vector(frame.matrix[:3, 3]), to_rows(tensor))
+
+
+def _read_collision(link: str, node: Node, path: Path, findings: list[Finding]) -> CollisionShape | None:
+    """Return the shape of a ``<collision>``. A faulty one is left out, with a warning: the dynamics do not need it."""
+    try:
+        shape = _read_shape(link, node, path)
+        check_shape(shape)
+    except InputError as error:
+        statement = f"a collision shape of link {link!r} is left out: {error}"
+        findings.append(Finding("collision", Severity.WARNING, statement, names=(link,)))
+        return None
+    return shape
+
+
+def _read_shape(link: str, node: Node, path: Path) -> CollisionShape:
+    """Read a shape; lengths are whole lengths, as in urdfdom."""
+    geometry = node.first("geometry")
+    if geometry is None or not geometry.children:
+        raise node.error("<geometry> has no shape; add one, or remove <collision>")
+    shape, frame = geometry.children[0], _read_origin(node)
+    match shape.tag:
+        case "sphere":
+            size: tuple[float, ...] = (shape.number("radius"),)
+        case "cylinder" | "capsule":
+            size = (shape.number("radius"), shape.number("length"))
+        case "box":
+            size = shape.numbers("size", 3)
+        case "mesh":
+            reference = shape.text("filename")
+            file = resolve_reference(reference, path, shape.where) or locate_in_package(reference, path)
+            scale = shape.numbers("scale", 3, default=(1.0, 1.0, 1.0))
+            return CollisionShape(link, ShapeKind.MESH, scale, frame, str(file or reference))
+        case _:
+            raise shape.error(f"<{shape.tag}> is not a shape; use box, cylinder, capsule, sphere or mesh")
+    return CollisionShape(link, ShapeKind(shape.tag), size, frame)
 
 
 def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:

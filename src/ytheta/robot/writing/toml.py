@@ -1,4 +1,7 @@
-"""Writes a robot as TOML. Reading the text gives an equal robot, to the last digit."""
+"""Writes a robot as TOML. Reading the text gives an equal robot, to the last digit.
+
+Collision shapes are written too, but not meshes, because their paths are valid only in the folder of the description.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from ytheta.errors import InputError
 from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
 from ytheta.files.paths import check_path
+from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import ANGLE_STEP, IDENTITY, IDENTITY_ROTATION, ORIGIN, Frame
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Marker, Motor
@@ -72,6 +76,7 @@ def to_toml(robot: Robot) -> str:
     _append(document, "motor", [_format_motor(motor) for motor in robot.motors])
     _append(document, "force", [_format_force(force) for force in robot.forces])
     _append(document, "marker", [_format_marker(marker) for marker in robot.markers])
+    _append(document, "collision", [_format_collision(s) for s in robot.collision if s.kind is not ShapeKind.MESH])
     return tomlkit.dumps(document)
 
 
@@ -128,7 +133,7 @@ def _format_limits(limits: Limits) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     if (limits.lower, limits.upper) != (-math.inf, math.inf):
         entry["position"] = [limits.lower, limits.upper]
-    for key in ("velocity", "acceleration", "effort"):
+    for key in ("velocity", "acceleration", "jerk", "effort"):
         if (value := getattr(limits, key)) != math.inf:
             entry[key] = value
     return {"limits": _to_inline_table(entry)} if entry else {}
@@ -146,6 +151,13 @@ def _format_coupling(coupling: Coupling) -> dict[str, Any]:
 
 def _format_marker(marker: Marker) -> dict[str, Any]:
     return {"name": marker.name, "link": marker.link, "frame": _format_frame(marker.frame)}
+
+
+def _format_collision(shape: CollisionShape) -> dict[str, Any]:
+    entry: dict[str, Any] = {"link": shape.link, "type": shape.kind.value, "size": list(shape.size)}
+    if shape.frame != IDENTITY:
+        entry["frame"] = _format_frame(shape.frame)
+    return entry | ({"source": shape.source} if shape.source else {})
 
 
 def _format_motor(motor: Motor) -> dict[str, Any]:

@@ -260,3 +260,12 @@ def test_errors_name_the_file_they_are_in(tmp_path: Path) -> None:
         extend(tmp_path, format_extension(), urdf=URDF.replace('parent link="base"', 'parent link="nowhere"'))
     with pytest.raises(RobotFileError, match=r"^vendor.urdf.*is unknown"):
         extend(tmp_path, format_extension(), urdf=URDF.replace('type="revolute"', 'type="round"'))
+
+
+def test_collision_shapes_of_a_link_replace_its_shapes(tmp_path: Path) -> None:
+    base = load("panda")
+    text = 'extends = "panda"\n[[collision]]\nlink = "panda_link5"\nradius = 0.1\nends = [[0, 0, 0], [0, 0, 0.2]]\n'
+    (tmp_path / "ours.toml").write_text(text)
+    shapes = load(tmp_path / "ours.toml").collision
+    assert [shape.size for shape in shapes if shape.link == "panda_link5"] == [(0.1, 0.2)]
+    assert [s for s in shapes if s.link != "panda_link5"] == [s for s in base.collision if s.link != "panda_link5"]

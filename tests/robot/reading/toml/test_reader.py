@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.toml_robots import TWO, read
 from ytheta.errors import InputError
+from ytheta.robot.collision import ShapeKind, make_capsule
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
 
@@ -226,3 +227,46 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
 def test_contradictions(extra: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         read(TWO + extra)
+
+
+COLLISION = """
+[[collision]]
+link = "upper"
+radius = 0.05
+ends = [[0.1, 0, 0], [0.4, 0, 0]]
+source = "measured"
+[[collision]]
+link = "lower"
+type = "box"
+size = [0.1, 0.2, 0.3]
+frame = { xyz = ["l1", 0, 0], rpy = [0, 0, "pi/2"] }
+"""
+
+
+def test_collision_shapes() -> None:
+    capsule, box = read(TWO + COLLISION).collision
+    assert capsule == make_capsule("upper", (0.1, 0.0, 0.0), (0.4, 0.0, 0.0), 0.05, source="measured")
+    assert box.kind is ShapeKind.BOX
+    assert read(TWO + COLLISION).numeric.collision[1].frame.translation == (0.4, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('type = "box"', 'type = "boxes"', r"the type 'boxes' is not supported; did you mean 'box'"),
+        ('type = "box"', 'type = "mesh"', r"the type 'mesh' is not supported"),
+        ("size = [0.1, 0.2, 0.3]", "size = [0.1, 0.2]", r"'size' should be a list of 3 numbers, not 2"),
+        ("ends = [[0.1, 0, 0], [0.4, 0, 0]]", "ends = [[0.1, 0, 0]]", r"'ends' should be two rows of three numbers"),
+        (
+            "radius = 0.05",
+            "radius = -0.05",
+            r"the capsule of link 'upper': its radius is -0.05; give a positive number",
+        ),
+        ('link = "upper"', 'link = "uper"', r"link 'uper', which the robot does not have; did you mean 'upper'"),
+        ("radius = 0.05", "radius = 0.05\ncolor = 1", r"the key 'color' is unknown"),
+    ],
+)
+def test_mistakes_in_collision_shapes(old: str, new: str, reason: str) -> None:
+    assert old in COLLISION
+    with pytest.raises(InputError, match=reason):
+        read(TWO + COLLISION.replace(old, new))

@@ -89,10 +89,16 @@ def merge_sections(root: Node, tag: str) -> Node:
 def check_assets(root: Node, path: Path, compiler: Compiler) -> None:
     """Raise an error if a mesh, height field, texture or skin is outside the robot's folder. No file is opened."""
     for node in (child for tag in ("asset", "deformable") for child in merge_sections(root, tag).children):
-        folder = {"texture": compiler.texturedir, "model": ""}.get(node.tag, compiler.meshdir)
         for key in _ASSET_FILES.get(node.tag, ()):
-            file = node.get(key, "")
-            if compiler.strippath:
-                file = PurePosixPath(file.replace("\\", "/")).name
-            if file:
-                resolve_reference(file if "://" in file else os.path.join(folder, file), path, node.where)
+            locate_asset(node, key, path, compiler)
+
+
+def locate_asset(node: Node, key: str, path: Path, compiler: Compiler) -> Path | None:
+    """Return the path of a file of an asset; None if there is none or if it is unknown (see ``resolve_reference``)."""
+    folder = {"texture": compiler.texturedir, "model": ""}.get(node.tag, compiler.meshdir)
+    file = node.get(key, "")
+    if compiler.strippath:
+        file = PurePosixPath(file.replace("\\", "/")).name
+    if not file:
+        return None
+    return resolve_reference(file if "://" in file else os.path.join(folder, file), path, node.where)

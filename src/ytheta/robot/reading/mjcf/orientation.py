@@ -48,7 +48,7 @@ def read_segment(node: Node) -> tuple[Frame, float]:
     length = float(np.linalg.norm(along))
     if length < _MIN_LENGTH:
         raise node.error(f"the two ends of fromto={node.text('fromto')!r} coincide; move one of them")
-    return Frame.shift(*to_vector(ends.mean(axis=0))) @ _align_z(along / length), length / 2
+    return Frame.shift(*to_vector(ends.mean(axis=0))) @ Frame.align_z(to_vector(along / length)), length / 2
 
 
 def _read_quat(node: Node, _compiler: Compiler) -> Frame:
@@ -80,18 +80,10 @@ def _read_xyaxes(node: Node, _compiler: Compiler) -> Frame:
 
 
 def _read_zaxis(node: Node, _compiler: Compiler) -> Frame:
-    return _align_z(_normalize(node, "zaxis", np.array(node.numbers("zaxis", 3))))
+    return Frame.align_z(to_vector(_normalize(node, "zaxis", np.array(node.numbers("zaxis", 3)))))
 
 
 _READERS = {"quat": _read_quat, "axisangle": _read_axisangle, "xyaxes": _read_xyaxes, "zaxis": _read_zaxis}
-
-
-def _align_z(direction: Float[np.ndarray, "3"]) -> Frame:
-    """Return the smallest rotation that maps the z axis to a direction; a half turn is about the x axis."""
-    x, y, z = to_vector(direction)
-    sine = math.hypot(x, y)
-    axis = (-y / sine, x / sine, 0.0) if sine > 1e-10 else _AXES["x"]
-    return Frame.turn(axis, math.atan2(sine, z))
 
 
 def _normalize(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:

@@ -2,8 +2,8 @@
 
 Angles are in degrees unless ``angle="radian"``. Default classes, includes, frames and several joints in one body are
 supported. The inertia comes from the geoms if there is no ``<inertial>``. Connect and weld constraints become loops,
-joint equalities become couplings, and springs of joints become forces. The world becomes the base link. Contacts,
-tendons, sensors and visual elements are ignored. Meshes are never opened.
+joint equalities become couplings, and springs of joints become forces. The world becomes the base link. Geoms that can
+collide become collision shapes. Contacts, tendons, sensors and visual elements are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ytheta.robot.frame import Vector, to_vector
 from ytheta.robot.parts import Joint, Link
 from ytheta.robot.reading.mjcf.actuators import read_actuators
 from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
+from ytheta.robot.reading.mjcf.collision import read_collision
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
 from ytheta.robot.reading.mjcf.defaults import read_defaults
 from ytheta.robot.reading.mjcf.document import check_assets, insert_includes, merge_sections
@@ -61,6 +62,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
     by_name = {body.name: body for body in bodies}
     equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, findings)
     loops, couplings = equality.read(equalities, defaults)
+    collision = read_collision(root, path, bodies, compiler, defaults, findings)
     robot = Robot(
         name=root.get("model", path.stem),
         links=tuple(Link(name, inertias.get(name, MASSLESS).inertia) for name in _list_link_names(joints)),
@@ -69,6 +71,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         couplings=couplings,
         forces=springs,
         gravity=_read_gravity(root),
+        collision=collision,
         findings=(*snapper.findings, *findings.findings),
         source=path.name,
     )

@@ -2,6 +2,7 @@
 
 Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
 joint replaces the drive or the limits of this joint. A table with the name of an existing link replaces its inertia.
+Collision shapes of a link replace those of the extended file for this link.
 The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic lengths
 and angles are overridden individually.
 """
@@ -18,6 +19,7 @@ from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Joint, Link, Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.parts import (
+    read_collision,
     read_coupling,
     read_drive,
     read_force,
@@ -55,6 +57,8 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
     cuts = _merge_parts([loop.joint for loop in base.loops], top.tables("loop"), _change_joint, read_new_joint)
     couplings = (*base.couplings, *map(read_coupling, top.tables("coupling")))
     motors = (*base.motors, *map(read_motor, top.tables("motor")))
+    shapes = tuple(read_collision(table, snapper) for table in top.tables("collision"))
+    reshaped = {shape.link for shape in shapes}
     coordinates = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
     # If a loop is added, the actuated coordinates must be chosen again. Without loops, all coordinates are actuated.
     keep_actuated = len(cuts) == len(base.loops) and (base.loops or set(coordinates) == set(base.coordinates))
@@ -77,6 +81,7 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
         actuated=top.texts("actuated") if top.has("actuated") else base.actuated if keep_actuated else (),
         markers=(*base.markers, *(read_marker(table, snapper) for table in top.tables("marker"))),
         home=top.table("home").named_numbers() if top.has("home") else home,
+        collision=(*(shape for shape in base.collision if shape.link not in reshaped), *shapes),
         findings=(*base.findings, *snapper.findings),
     )
 

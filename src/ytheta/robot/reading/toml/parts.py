@@ -13,6 +13,7 @@ from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.angles import Angle
 from ytheta.files.toml_table import Table
+from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
@@ -174,9 +175,9 @@ def _read_axis(table: Table, snapper: Snapper) -> Vector:
 
 def read_limits(table: Table) -> Limits:
     lower, upper = table.bounds("position")
-    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort")]
+    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort", "jerk")]
     if min(bounds) < 0.0:
-        raise table.error("limits of velocity, acceleration and effort are magnitudes; give positive numbers")
+        raise table.error("limits of velocity, acceleration, jerk and effort are magnitudes; give positive numbers")
     table.finish()
     return Limits(lower, upper, *bounds)
 
@@ -234,3 +235,19 @@ def read_marker(table: Table, snapper: Snapper) -> Marker:
     frame = read_frame(table.table("frame"), snapper)
     table.finish()
     return Marker(name, link, frame)
+
+
+def read_collision(table: Table, snapper: Snapper) -> CollisionShape:
+    """Read a collision shape: ``type``, ``size`` and ``frame``, or ``radius`` and the ``ends`` of a capsule."""
+    kinds = [kind.value for kind in ShapeKind if kind is not ShapeKind.MESH]
+    kind, link, source = table.text("type", ShapeKind.CAPSULE.value), table.text("link"), table.text("source", "")
+    if kind not in kinds:
+        raise table.error(f"the type {kind!r} is not supported{suggest_names(kind, kinds)}")
+    if table.has("ends"):
+        start, end = (to_vector(row) for row in table.rows("ends", 2))
+        shape = make_capsule(link, start, end, table.number("radius"), source=source)
+    else:
+        size = table.numbers("size", len(SIZE_NAMES[ShapeKind(kind)]))
+        shape = CollisionShape(link, ShapeKind(kind), size, read_frame(table.table("frame"), snapper), source=source)
+    table.finish()
+    return shape

@@ -20,6 +20,7 @@ from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.extension import Symbols, extend_robot
 from ytheta.robot.reading.toml.parts import (
+    read_collision,
     read_coupling,
     read_force,
     read_frame,
@@ -80,6 +81,7 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> R
         actuated=top.texts("actuated"),
         markers=tuple(read_marker(table, snapper) for table in top.tables("marker")),
         home=top.table("home").named_numbers(),
+        collision=tuple(read_collision(table, snapper) for table in top.tables("collision")),
         findings=snapper.findings,
     )
     if robot.inertias_unknown and not robot.unset_symbols:

@@ -1,0 +1,227 @@
+"""``ytheta excite ROBOT``: a trajectory that reveals the parameters of a robot within its limits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+import ytheta as yt
+from ytheta.cli.log_options import Threads, Verbose
+from ytheta.cli.option_lists.excite import (
+    Accelerations,
+    BaseFrequency,
+    Boxes,
+    ClearanceDistance,
+    CriterionName,
+    EffortMargin,
+    Efforts,
+    EngineName,
+    Floor,
+    Friction,
+    Harmonics,
+    Jerks,
+    Logs,
+    ModelFile,
+    Noise,
+    NoSelfCollision,
+    Obstacles,
+    Outputs,
+    Parameters,
+    Parametrisation,
+    Payload,
+    Polished,
+    Positions,
+    Rate,
+    Report,
+    RotorInertia,
+    Seconds,
+    Seed,
+    Start,
+    Starts,
+    TimeLimit,
+    Velocities,
+    parse_boxes,
+    parse_limits,
+    parse_obstacles,
+    parse_pose,
+    parse_positions,
+)
+from ytheta.cli.options import (
+    Angles,
+    AsJson,
+    FixBase,
+    Lengths,
+    RobotArgument,
+    Snap,
+    parse_words,
+    print_note,
+    print_value,
+    read_robot,
+)
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError
+
+if TYPE_CHECKING:
+    from ytheta.excitation.solver.search import Progress
+
+
+def excite(
+    robot: RobotArgument,
+    output: Outputs = None,
+    seconds: Seconds = None,
+    base_frequency: BaseFrequency = None,
+    harmonics: Harmonics = 5,
+    rate: Rate = 100.0,
+    parametrisation: Parametrisation = "fourier",
+    criterion: CriterionName = "balanced",
+    friction: Friction = None,
+    rotor_inertia: RotorInertia = False,
+    parameters: Parameters = None,
+    payload: Payload = None,
+    model: ModelFile = None,
+    log: Logs = None,
+    start: Start = None,
+    position: Positions = None,
+    velocity: Velocities = None,
+    acceleration: Accelerations = None,
+    jerk: Jerks = None,
+    effort: Efforts = None,
+    effort_margin: EffortMargin = 0.1,
+    no_self_collision: NoSelfCollision = False,
+    clearance: ClearanceDistance = 0.0,
+    floor: Floor = None,
+    obstacle: Obstacles = None,
+    box: Boxes = None,
+    noise: Noise = None,
+    starts: Starts = 96,
+    polished: Polished = 24,
+    seed: Seed = 0,
+    engine: EngineName = "local",
+    threads: Threads = None,
+    time_limit: TimeLimit = None,
+    report: Report = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+    angle: Angles = None,
+) -> None:
+    """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
+
+    Ctrl-C ends the search; the best trajectory found so far is written. The exit code is 1 if a limit is exceeded; then
+    no trajectory is written.
+
+    Example: `ytheta excite panda -o panda.csv -o panda.toml --report panda.html`
+    """
+    inputs = (robot, model, *(log or ()))
+    _check_trajectories(output or (), inputs, force=force)
+    check_output(report, PAGE_SUFFIXES, inputs, force=force)
+    check_report(report)
+    limits = {
+        name: parse_limits(texts, f"--{name}")
+        for name, texts in (
+            ("velocity", velocity),
+            ("acceleration", acceleration),
+            ("jerk", jerk),
+            ("effort", effort),
+            ("noise", noise),
+        )
+    }
+    positions, pose = parse_positions(position), parse_pose(start)
+    obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
+    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    with _show_search() as progress:
+        excitation = yt.excite(
+            described,
+            seconds=seconds,
+            base_frequency=base_frequency,
+            harmonics=harmonics,
+            parametrisation=parametrisation,
+            criterion=criterion,
+            friction=parse_words(friction),
+            rotor_inertia=rotor_inertia,
+            parameters=parse_words(parameters),
+            payload=payload,
+            model=model,
+            logs=log or (),
+            start=pose,
+            position=positions,
+            velocity=limits["velocity"],
+            acceleration=limits["acceleration"],
+            jerk=limits["jerk"],
+            effort=limits["effort"],
+            effort_margin=effort_margin,
+            self_collision=not no_self_collision,
+            clearance=clearance,
+            floor=floor,
+            obstacles=obstacles,
+            box=boxes,
+            noise=limits["noise"],
+            rate=rate,
+            starts=starts,
+            polished=polished,
+            rng=seed,
+            engine=engine,
+            threads=threads,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    _print_findings(excitation, verbose=verbose)
+    for path in output or ():
+        if excitation.violations:
+            print_note(f"{path} was not written, since the motion exceeds limits", warning=True)
+        else:
+            print_note(f"wrote {excitation.save(path, rate=rate)}")
+    if report is not None:
+        print_note(f"wrote {excitation.report(report)}")
+    print_value(excitation, as_json=as_json, verbose=verbose)
+    if excitation.violations:
+        raise typer.Exit(1)
+
+
+def _check_trajectories(paths: Sequence[str], inputs: Sequence[str | None], *, force: bool) -> None:
+    """Raise an error if a trajectory cannot be written, or if it would overwrite an input or another output."""
+    if not paths:
+        return
+    from pathlib import Path
+
+    from ytheta.excitation.writing.save import check_trajectory_path
+
+    for k, path in enumerate(paths):
+        check_trajectory_path(path)
+        check_output(path, (), inputs, force=force)
+        if Path(path).resolve() in [Path(other).resolve() for other in paths[:k]]:
+            raise InputError(f"{path} is given twice with --output; give each file once")
+
+
+def _print_findings(excitation: yt.Excitation, *, verbose: bool) -> None:
+    """Print findings on stderr, except those that the tables contain."""
+    from ytheta.excitation.findings import IN_TABLES
+
+    for finding in dict.fromkeys(excitation.findings):
+        if verbose or finding.code not in IN_TABLES:
+            print_note(finding.text, warning=finding.is_warning)
+
+
+@contextmanager
+def _show_search() -> Iterator[Callable[[Progress], None] | None]:
+    """Show the state of the search in one line on stderr if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("preparing the search …") as status:
+
+        def show(progress: Progress) -> None:
+            step = f"{progress.stage} {progress.done} of {progress.total}"
+            status.update(f"{step}, best value {progress.best:.4g}, {progress.seconds:.0f} s; Ctrl-C keeps the best …")
+
+        yield show

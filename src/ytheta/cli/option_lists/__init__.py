@@ -1,0 +1,1 @@
+"""Options of commands that have many, and the parsing of their values."""

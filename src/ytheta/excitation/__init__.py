@@ -1,0 +1,1 @@
+"""Motion that reveals the parameters of a robot and keeps its limits."""

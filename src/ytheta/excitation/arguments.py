@@ -1,0 +1,108 @@
+"""Arguments of ``excite``: checked, and turned into the values that the search needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ytheta.arguments import check_count, check_number, is_positive
+from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.excitation.constraints.joint_bounds import LimitInput
+from ytheta.excitation.constraints.penalty import Constraints
+from ytheta.excitation.solver.center import check_start, find_center
+from ytheta.excitation.solver.search import Budget
+from ytheta.excitation.trajectories.b_spline import BSpline
+from ytheta.excitation.trajectories.fourier import Fourier
+from ytheta.excitation.trajectories.rest_to_rest import RestToRest
+from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint
+
+DEFAULT_SECONDS, DEFAULT_PAYLOAD_SECONDS = 20.0, 12.0
+DEFAULT_BASE_FREQUENCY = 0.1  # Hz; changed a little so that the duration is a whole number of periods
+PARAMETRISATIONS = ("fourier", "b-spline")
+POINTS_PER_HARMONIC, MIN_POINTS = 20, 100  # samples per period during the search
+EFFORT_NOISE_SHARE = 0.01  # assumed noise of a torque, relative to its limit
+UNLIMITED_NOISE = 1.0  # Nm or N; assumed noise of a torque without limit
+
+
+def check_budget(starts: int, polished: int) -> Budget:
+    form = "a whole number of at least 1"
+    return Budget(check_count("starts", starts, form), check_count("polished", polished, form))
+
+
+def is_share(value: float) -> bool:
+    return 0.0 <= value < 1.0
+
+
+def choose_basis(
+    seconds: float | None, base_frequency: float | None, harmonics: int, parametrisation: str, *, has_payload: bool
+) -> tuple[Fourier | BSpline, int]:
+    """Return the functions and the number of periods; the duration is a whole number of periods."""
+    default = DEFAULT_PAYLOAD_SECONDS if has_payload else DEFAULT_SECONDS
+    duration = (
+        default
+        if seconds is None
+        else check_number("seconds", seconds, "a positive number of seconds, such as 20", allow=is_positive)
+    )
+    if parametrisation not in PARAMETRISATIONS:
+        hint = suggest_names(parametrisation, PARAMETRISATIONS)
+        raise UnknownNameError(f"there is no parametrisation {parametrisation!r}{hint}")
+    count = check_count("harmonics", harmonics, "a whole number from 2 to 50", minimum=2, maximum=50)
+    periods = max(1, round(duration * DEFAULT_BASE_FREQUENCY))
+    if base_frequency is not None:
+        frequency = check_number("base_frequency", base_frequency, "a positive number of hertz", allow=is_positive)
+        periods = round(duration * frequency)
+        if periods < 1 or not math.isclose(periods, duration * frequency, rel_tol=1e-6):
+            nearest = max(1, periods) / duration
+            raise InputError(
+                f"{duration:g} s at {frequency:g} Hz are {duration * frequency:g} periods; give a base_frequency with "
+                f"a whole number of periods, such as {nearest:g}"
+            )
+    period = duration / periods
+    return (Fourier(period, count) if parametrisation == "fourier" else BSpline(period, 2 * count + 1)), periods
+
+
+def make_space(constraints: Constraints, basis: Fourier | BSpline, periods: int, start: Any, seed: int) -> RestToRest:
+    bounds = constraints.bounds
+    if start is None:
+        center = find_center(constraints, np.random.default_rng([seed, 0]))
+    else:
+        center = _read_pose(constraints.kernels.robot, start)
+        check_start(constraints, center)
+    harmonics = basis.harmonics if isinstance(basis, Fourier) else basis.via_points // 2
+    points = max(MIN_POINTS, POINTS_PER_HARMONIC * harmonics)
+    return RestToRest(bounds.joints, basis, periods, center, bounds.half_range, start is not None, points)
+
+
+def _read_pose(robot: Robot, start: Any) -> PerJoint:
+    names = robot.actuated
+    if isinstance(start, Mapping):
+        for name in (*start, *names):
+            if name not in names:
+                raise UnknownNameError(f"start: there is no actuated joint {name!r}{suggest_names(name, names)}")
+            if name not in start:
+                raise InputError(f"start lacks the position of {name!r}; give all of {', '.join(names)}")
+        start = [start[name] for name in names]
+    try:
+        pose = np.array(start, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"start is {start!r}; give one position for each of {', '.join(names)}") from None
+    if pose.shape != (len(names),) or not np.isfinite(pose).all():
+        raise InputError(f"start has the shape {pose.shape}; give one finite position for each of {', '.join(names)}")
+    return pose
+
+
+def find_noise(robot: Robot, noise: LimitInput, effort: PerJoint) -> PerJoint:
+    values = np.where(np.isfinite(effort), EFFORT_NOISE_SHARE * effort, UNLIMITED_NOISE)
+    if noise is None:
+        return values
+    given = noise if isinstance(noise, Mapping) else dict.fromkeys(robot.actuated, noise)
+    for name, value in given.items():
+        if name not in robot.actuated:
+            raise UnknownNameError(f"noise: there is no joint {name!r}{suggest_names(name, robot.actuated)}")
+        number = check_number(f"noise of {name!r}", value, "a positive number of Nm or N", allow=is_positive)
+        values[robot.actuated.index(name)] = number
+    return values

@@ -1,0 +1,1 @@
+"""Clearance: margins of distance between links, obstacles and the workspace, as constraints of a path."""

@@ -1,0 +1,167 @@
+"""Clearance between the links of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ytheta.arguments import check_number, is_not_negative
+from ytheta.dynamics.mechanism import Mechanism, build_mechanism
+from ytheta.errors import InputError
+from ytheta.excitation.clearance.capsule import LinkCapsule
+from ytheta.excitation.clearance.constraint import Clearance, make_clearance
+from ytheta.excitation.clearance.distance import Segment, measure_segments
+from ytheta.excitation.clearance.link_capsules import LinkCapsules, find_link_capsules
+from ytheta.excitation.clearance.margin_graphs import BodyPoses, Margin, Push, pose_bodies, trace_margins
+from ytheta.excitation.clearance.poses import spread_poses
+from ytheta.excitation.clearance.reach import bound_distance_slopes, check_strokes
+from ytheta.findings import Finding, Severity
+from ytheta.native import compile_graph
+from ytheta.robot.robot import Robot, check_is_robot
+from ytheta.shapes import Float, SamplesByJoint
+
+CODE = "self-collision"
+# Pairs that are closer than the clearance in a larger share of the poses are not checked: their capsules overlap
+# because of the design of the robot, or because the capsules are larger than the links.
+MAX_SHARE_TOO_CLOSE = 0.95
+SAMPLED_POSES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class SampledMargins:
+    """Margins at poses that are spread over the position limits."""
+
+    q: SamplesByJoint
+    margins: Float[np.ndarray, "samples margins"]
+
+
+@dataclass(frozen=True, eq=False)
+class BodyCapsule:
+    """A capsule of a body (None for the base) of a mechanism, and a name for it."""
+
+    name: str
+    body: int | None
+    item: LinkCapsule
+
+    def place(self, poses: BodyPoses) -> Segment:
+        """Return the axis of the capsule at symbolic joint positions."""
+        capsule = self.item.capsule
+        start = poses.locate(self.body, np.array(capsule.start))
+        along = None if capsule.is_sphere else poses.locate(self.body, np.array(capsule.end)) - start
+        return Segment(start, along)
+
+
+def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkCapsules | None = None) -> Clearance:
+    """Return the margins between the capsules of links: distance minus ``clearance``, in metres.
+
+    Pairs of the same link and of links that a joint connects are not checked. Pairs that are closer than the clearance
+    in almost all poses of the range are not checked either; ``findings`` name them. Pairs that provably cannot come
+    closer than the clearance are left out without a finding. ``capsules`` replaces those of ``find_link_capsules``.
+    """
+    check_is_robot(robot)
+    clearance = check_number("clearance", clearance, "a distance in metres, such as 0.02", allow=is_not_negative)
+    mechanism = build_mechanism(robot)
+    check_strokes(mechanism)
+    link_capsules = find_link_capsules(robot) if capsules is None else capsules
+    items = name_capsules(mechanism, link_capsules.capsules)
+    pairs = [(a, b) for a, b in combinations(items, 2) if not _are_neighbours(mechanism, a.item.link, b.item.link)]
+    if not pairs:
+        raise InputError(
+            f"robot {robot.name!r} has no two links with collision shapes that could collide, so self-collision cannot "
+            "be checked; add [[collision]] tables to its description, or do not ask for it"
+        )
+    poses = pose_bodies(mechanism)
+    segments = {item.name: item.place(poses) for item in items}
+    margins = [_make_margin(a, segments[a.name], b, segments[b.name], clearance) for a, b in pairs]
+    slopes = np.array(
+        [bound_distance_slopes(mechanism, a.body, a.item.capsule.ends, b.body, b.item.capsule.ends) for a, b in pairs]
+    )
+    names = [f"{a.name}–{b.name}" for a, b in pairs]
+    kept, findings = _choose_pairs(robot, evaluate_margins(robot, poses, margins), names, slopes, pairs)
+    if not kept:
+        raise InputError(
+            f"robot {robot.name!r}: no pair of links can collide and is apart in some pose, so self-collision cannot "
+            "be checked; do not ask for it, or give smaller collision shapes"
+        )
+    return make_clearance(
+        poses,
+        [margins[k] for k in kept],
+        [names[k] for k in kept],
+        slopes[kept],
+        findings=(*link_capsules.findings, *findings),
+    )
+
+
+def name_capsules(mechanism: Mechanism, capsules: Sequence[LinkCapsule]) -> list[BodyCapsule]:
+    """Return the capsules with names: that of the link, and a number if the link has several capsules."""
+    bodies = {mechanism.robot.base.name: None} | {body.name: k for k, body in enumerate(mechanism.bodies)}
+    links = [item.link for item in capsules]
+    named: list[BodyCapsule] = []
+    for k, item in enumerate(capsules):
+        number = f"[{links[: k + 1].count(item.link)}]" if links.count(item.link) > 1 else ""
+        named.append(BodyCapsule(f"{item.link}{number}", bodies[item.link], item))
+    return named
+
+
+def _are_neighbours(mechanism: Mechanism, a: str, b: str) -> bool:
+    """Whether two links are the same or connected by a joint, also by a cut joint of a loop."""
+    robot = mechanism.robot
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    return a == b or any({joint.parent, joint.child} == {a, b} for joint in joints)
+
+
+def _make_margin(a: BodyCapsule, on_a: Segment, b: BodyCapsule, on_b: Segment, clearance: float) -> Margin:
+    contact = measure_segments(on_a, on_b)
+    value = contact.distance - (a.item.capsule.radius + b.item.capsule.radius + clearance)
+    return Margin(
+        value, (Push(a.body, contact.on_a, contact.direction), Push(b.body, contact.on_b, -contact.direction))
+    )
+
+
+def evaluate_margins(robot: Robot, poses: BodyPoses, margins: Sequence[Margin]) -> SampledMargins:
+    """Return the margins at poses that are spread over the position limits. Nothing is compiled for one evaluation."""
+    q = spread_poses(robot, SAMPLED_POSES)
+    return SampledMargins(q, compile_graph(trace_margins(poses, margins), backend="interpreter")(q))
+
+
+def _choose_pairs(
+    robot: Robot,
+    sampled: SampledMargins,
+    names: Sequence[str],
+    slopes: Float[np.ndarray, "margins joints"],
+    pairs: Sequence[tuple[BodyCapsule, BodyCapsule]],
+) -> tuple[list[int], list[Finding]]:
+    """Return the pairs to check, and a finding for each pair that is too close in almost all poses."""
+    share = (sampled.margins < 0.0).mean(axis=0)
+    always_apart = _prove_apart(robot, sampled, slopes)
+    kept = [k for k in range(len(pairs)) if share[k] <= MAX_SHARE_TOO_CLOSE and not always_apart[k]]
+    findings = [
+        Finding(
+            CODE,
+            Severity.NOTE,
+            f"{names[k]} are not checked for collision, because they are too close in {100 * share[k]:.0f} % of the "
+            "poses within the position limits",
+            names=(a.item.link, b.item.link),
+            fields={"share": float(share[k])},
+        )
+        for k, (a, b) in enumerate(pairs)
+        if share[k] > MAX_SHARE_TOO_CLOSE
+    ]
+    return kept, findings
+
+
+def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray, "margins joints"]) -> list[bool]:
+    """Return whether each margin is positive at all poses within the limits; False if that is not proved.
+
+    From the pose in which a pair is farthest apart, it comes no closer than the bounds on the slopes allow.
+    """
+    limits = np.array([(joint.limits.lower, joint.limits.upper) for joint in robot.movable])
+    best = sampled.margins.argmax(axis=0)
+    start = sampled.q[best]
+    farthest = np.maximum(start - limits[:, 0], limits[:, 1] - start)
+    # A joint without limits proves nothing, but it does not matter for pairs that it does not move.
+    change = (slopes * np.where(slopes > 0.0, farthest, 0.0)).sum(axis=1)
+    return [bool(value) for value in sampled.margins[best, np.arange(len(best))] - change > 0.0]

@@ -1,0 +1,1 @@
+"""Limits that a trajectory keeps, and their check."""

@@ -1,0 +1,191 @@
+"""The limits that a trajectory keeps, joint by joint: from the description, from the user, or from a stated rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.findings import Finding, Severity
+from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint, freeze
+
+# Where the description has no such limit: a joint reaches its speed limit within 0.2 s, and its largest acceleration
+# within 0.1 s.
+ACCELERATION_PER_VELOCITY = 5.0  # 1/s
+JERK_PER_ACCELERATION = 10.0  # 1/s
+
+LimitInput = float | Mapping[str, float] | None
+PositionInput = Mapping[str, tuple[float, float]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class JointBounds:
+    """Limits of all actuated coordinates in SI units; ``effort`` already contains the margin for the model.
+
+    Infinite limits are not kept; only the user can ask for them.
+    """
+
+    joints: tuple[str, ...]
+    lower: PerJoint
+    upper: PerJoint
+    velocity: PerJoint
+    acceleration: PerJoint
+    jerk: PerJoint
+    effort: PerJoint
+
+    def __post_init__(self) -> None:
+        for array in (self.lower, self.upper, self.velocity, self.acceleration, self.jerk, self.effort):
+            freeze(array)
+
+    @property
+    def middle(self) -> PerJoint:
+        return 0.5 * (self.lower + self.upper)
+
+    @property
+    def half_range(self) -> PerJoint:
+        return 0.5 * (self.upper - self.lower)
+
+    @property
+    def rates(self) -> tuple[PerJoint, PerJoint, PerJoint]:
+        """Limits of velocity, acceleration and jerk."""
+        return self.velocity, self.acceleration, self.jerk
+
+
+def find_bounds(
+    robot: Robot,
+    *,
+    position: PositionInput,
+    velocity: LimitInput,
+    acceleration: LimitInput,
+    jerk: LimitInput,
+    effort: LimitInput,
+    effort_margin: float,
+) -> tuple[JointBounds, tuple[Finding, ...]]:
+    """Return the limits of all actuated coordinates, and notes about those that follow from a rule.
+
+    Values of the user replace those of the description. A number holds for all joints. Raise an InputError if limits of
+    position, velocity or effort are missing, or if they allow no motion.
+    """
+    joints, limits = robot.actuated, robot.actuated_limits
+    lower, upper = (np.array([getattr(each, side) for each in limits]) for side in ("lower", "upper"))
+    for name, pair in ({} if position is None else _check_names(robot, "position", position)).items():
+        lower[joints.index(name)], upper[joints.index(name)] = _check_pair(name, pair)
+    speeds = _merge(robot, "velocity", velocity, [each.velocity or math.inf for each in limits])
+    efforts = _merge(robot, "effort", effort, [each.effort or math.inf for each in limits])
+    missing = {
+        "position": [n for n, a, b in zip(joints, lower, upper, strict=True) if not np.isfinite([a, b]).all()],
+        "velocity": _list_missing(joints, speeds, velocity),
+        "effort": _list_missing(joints, efforts, effort),
+    }
+    if any(missing.values()):
+        raise InputError(_explain_missing(robot, missing))
+    findings: list[Finding] = []
+    accelerations = _merge(robot, "acceleration", acceleration, [each.acceleration or math.inf for each in limits])
+    accelerations = _apply_rule(
+        joints, "acceleration", accelerations, acceleration, ACCELERATION_PER_VELOCITY, speeds, findings
+    )
+    jerks = _merge(robot, "jerk", jerk, [each.jerk or math.inf for each in limits])
+    jerks = _apply_rule(joints, "jerk", jerks, jerk, JERK_PER_ACCELERATION, accelerations, findings)
+    for name, low, high in zip(joints, lower, upper, strict=True):
+        if low >= high:
+            raise InputError(
+                f"the position limits of {name!r}, {low:g} and {high:g}, contradict each other: they leave no room "
+                f"for motion; give others with position={{{name!r}: (lower, upper)}}"
+            )
+    return JointBounds(joints, lower, upper, speeds, accelerations, jerks, efforts * (1.0 - effort_margin)), tuple(
+        findings
+    )
+
+
+def _merge(robot: Robot, quantity: str, given: LimitInput, described: Sequence[float]) -> PerJoint:
+    values = np.array(described, dtype=float)
+    if given is None:
+        return values
+    if not isinstance(given, Mapping):
+        return np.full(len(values), _check_limit(quantity, "", given))
+    for name, value in _check_names(robot, quantity, given).items():
+        values[robot.actuated.index(name)] = _check_limit(quantity, name, value)
+    return values
+
+
+def _check_names(robot: Robot, quantity: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in given:
+        if name not in robot.actuated:
+            raise UnknownNameError(
+                f"{quantity}: robot {robot.name!r} has no actuated joint {name!r}{suggest_names(name, robot.actuated)}"
+            )
+    return given
+
+
+def _check_limit(quantity: str, name: str, value: Any) -> float:
+    try:
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not number > 0.0:
+        place = f"{quantity} of {name!r}" if name else quantity
+        raise InputError(f"{place} is {value!r}; give a positive number, or infinity for no limit")
+    return number
+
+
+def _check_pair(name: str, pair: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(each) for each in pair)
+    except (TypeError, ValueError):
+        raise InputError(f"position of {name!r} is {pair!r}; give a pair (lower, upper) of numbers") from None
+    return low, high
+
+
+def _list_missing(joints: Sequence[str], values: PerJoint, given: LimitInput) -> list[str]:
+    """Return the joints without a limit, except those for which the user asks for none."""
+    if given is not None and not isinstance(given, Mapping):
+        return []
+    explicit = given or {}
+    return [name for name, value in zip(joints, values, strict=True) if math.isinf(value) and name not in explicit]
+
+
+def _explain_missing(robot: Robot, missing: Mapping[str, Sequence[str]]) -> str:
+    parts = [f"{quantity} of {', '.join(names)}" for quantity, names in missing.items() if names]
+    examples = {"position": ("(-1.5, 1.5)", "-1.5:1.5"), "velocity": ("1.5", "1.5"), "effort": ("50.0", "50")}
+    options = [
+        f"{quantity}={{{names[0]!r}: {examples[quantity][0]}, …}} (--{quantity} {names[0]}={examples[quantity][1]} …)"
+        for quantity, names in missing.items()
+        if names
+    ]
+    return (
+        f"robot {robot.name!r} lacks limits that a safe motion needs: {'; '.join(parts)}; give them with "
+        f"{' and '.join(options)}, or add them to the description"
+    )
+
+
+def _apply_rule(
+    joints: Sequence[str],
+    quantity: str,
+    values: PerJoint,
+    given: LimitInput,
+    factor: float,
+    lower_order: PerJoint,
+    findings: list[Finding],
+) -> PerJoint:
+    names = _list_missing(joints, values, given)
+    if not names:
+        return values
+    other = {"acceleration": "velocity", "jerk": "acceleration"}[quantity]
+    findings.append(
+        Finding(
+            f"{quantity} rule",
+            Severity.NOTE,
+            f"the description has no {quantity} limits of {', '.join(names)}; {factor:g} per second times the limits "
+            f"of {other} are used",
+            f"give the vendor's limits with the option {quantity}",
+            names=tuple(names),
+            fields={"factor": factor},
+        )
+    )
+    chosen = [name in names for name in joints]
+    return np.where(chosen, factor * lower_order, values)

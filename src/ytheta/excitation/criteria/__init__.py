@@ -1,0 +1,1 @@
+"""Criteria by which trajectories are designed."""

@@ -1,0 +1,254 @@
+"""excite: a trajectory that reveals the parameters of a robot and keeps all its limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ytheta.arguments import check_count, check_number, is_positive
+from ytheta.engine.engine import Engine
+from ytheta.engine.local import limit_blas_threads
+from ytheta.engine.registry import open_engine
+from ytheta.errors import InputError
+from ytheta.excitation.arguments import check_budget, choose_basis, find_noise, is_share, make_space
+from ytheta.excitation.clearance.obstacle import Obstacle
+from ytheta.excitation.constraints.check import CHECK_POINTS, check_limits
+from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
+from ytheta.excitation.constraints.path_constraint import PathConstraint
+from ytheta.excitation.constraints.penalty import Constraints
+from ytheta.excitation.constraints.robot_kernels import RobotKernels
+from ytheta.excitation.criteria.condition import log_condition, scale_columns
+from ytheta.excitation.criteria.information import Grams, Information, compute_std
+from ytheta.excitation.criteria.optimality import ExpectedDeviation
+from ytheta.excitation.criteria.registry import check_criterion, make_criterion
+from ytheta.excitation.earlier import ModelInput, collect_information
+from ytheta.excitation.findings import (
+    describe_assumed_noise,
+    describe_ending,
+    describe_slowed,
+    describe_violations,
+    describe_weak_parameters,
+)
+from ytheta.excitation.result import Excitation, ReferenceDeviations, SearchStatistics, SlowedCondition
+from ytheta.excitation.robot_model import choose_parameters
+from ytheta.excitation.solver.descent import Candidate, Exploration
+from ytheta.excitation.solver.design import Design, sample_grams
+from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, ProgressFunction, SearchOutcome, search
+from ytheta.excitation.surroundings import BoxInput, find_clearances
+from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.logs.reading.read import LogInput
+from ytheta.robot.robot import Robot, check_is_robot
+
+SLOWER_SPEEDS = (0.5, 0.25)
+REFERENCE_BUDGET = Budget(starts=8, polished=2)  # of the D-optimal trajectory to which deviations are compared
+
+
+def excite(
+    robot: Robot,
+    *,
+    seconds: float | None = None,
+    base_frequency: float | None = None,
+    harmonics: int = 5,
+    parametrisation: str = "fourier",
+    criterion: str = "balanced",
+    friction: Sequence[str] | None = (),
+    rotor_inertia: bool = False,
+    parameters: Sequence[str] | None = (),
+    payload: float | None = None,
+    model: ModelInput | None = None,
+    logs: Sequence[LogInput] = (),
+    start: Mapping[str, float] | Sequence[float] | None = None,
+    position: PositionInput = None,
+    velocity: LimitInput = None,
+    acceleration: LimitInput = None,
+    jerk: LimitInput = None,
+    effort: LimitInput = None,
+    effort_margin: float = 0.1,
+    self_collision: bool = True,
+    clearance: float = 0.0,
+    floor: float | None = None,
+    obstacles: Sequence[Obstacle] = (),
+    box: BoxInput = None,
+    paths: Sequence[PathConstraint] = (),
+    noise: LimitInput = None,
+    rate: float = 100.0,
+    starts: int = 96,
+    polished: int = 24,
+    rng: int = 0,
+    engine: str | Engine = "local",
+    threads: int | None = None,
+    time_limit: float | None = None,
+    progress: ProgressFunction | None = None,
+) -> Excitation:
+    """Design a periodic trajectory, from rest to rest, that reveals the parameters of a robot within its limits.
+
+    Parameters
+    ----------
+    robot            the robot; its inertias are needed for the torque limits only
+    seconds          duration, by default 20 s, or 12 s for a payload
+    base_frequency   periods per second; by default near 0.1 Hz, so that the duration is a whole number of periods
+    harmonics        harmonics of the Fourier series; B-splines have 2 · harmonics + 1 via-points
+    parametrisation  "fourier" or "b-spline"
+    criterion        "balanced", "plain", "scaled", "d", "a", "e" or "lin"; see ``criteria.registry``
+    friction, rotor_inertia, parameters
+                     parameters to be revealed, as in ``base_parameters``
+    payload          largest mass, kg, of an unknown load: only the load's parameters are unknown then
+    model, logs      earlier identification (or its file) and earlier logs; the design adds what is still weak
+    start            start pose, by name or in the order of ``robot.actuated``; by default it is chosen
+    position, velocity, acceleration, jerk, effort
+                     limits that replace those of the description: one number for all joints, or numbers by joint;
+                     positions are pairs (lower, upper) by joint; infinity means that there is no limit
+    effort_margin    share of the effort limits that is kept free for errors of the model
+    self_collision   whether links must not touch each other; if the robot has no collision shapes, a finding says so
+    clearance        m; distance that links keep from each other, from the floor and from obstacles
+    floor, obstacles height of a floor in m, and other obstacles, which links must not touch
+    box              corners (lower, upper) of a box in the world, by the link or marker whose origin must not leave it
+    paths            other constraints on the pose; see ``constraints.path_constraint``
+    noise            standard deviation of the torque noise in each sample, Nm or N, one number or by joint; by
+                     default 1 % of the effort limits
+    rate             samples per second with independent noise, for the expected standard deviations
+    starts, polished amount of work: random starts, and how many of the best are polished
+    rng              random seed; the same seed gives the same answer, with any engine and number of threads
+    engine, threads  "local" or "dask", as in ``identify``
+    time_limit       s; the search stops early after this time, and the result says so
+    progress         called with a ``Progress`` after every step; KeyboardInterrupt keeps the best so far
+    """
+    clock = Clock(None if time_limit is None else check_number("time_limit", time_limit, "seconds", allow=is_positive))
+    check_is_robot(robot)
+    seed = check_count("rng", rng, "a whole number, 0 or more", minimum=0)
+    budget = check_budget(starts, polished)
+    chosen = choose_parameters(
+        robot, friction=friction, rotor_inertia=rotor_inertia, parameters=parameters, payload=payload, model=model
+    )
+    basis, periods = choose_basis(seconds, base_frequency, harmonics, parametrisation, has_payload=payload is not None)
+    effort_margin = check_number("effort_margin", effort_margin, "a share from 0 to below 1", allow=is_share)
+    rate = check_number("rate", rate, "a positive number of samples per second", allow=is_positive)
+    bounds, findings = find_bounds(
+        chosen.robot,
+        position=position,
+        velocity=velocity,
+        acceleration=acceleration,
+        jerk=jerk,
+        effort=effort,
+        effort_margin=effort_margin,
+    )
+    base = chosen.find_base(bounds.velocity)
+    check_criterion(criterion, base)
+    kernels = RobotKernels(chosen.robot, base)
+    clearances, clearance_findings = find_clearances(
+        chosen.robot, self_collision=self_collision, clearance=clearance, floor=floor, obstacles=obstacles, box=box
+    )
+    constraints = Constraints(bounds, kernels, (*clearances, *paths))
+    space = make_space(constraints, basis, periods, start, seed)
+    deviations = find_noise(chosen.robot, noise, bounds.effort / (1.0 - effort_margin))
+    prior = collect_information(kernels, model=chosen.model, logs=logs, noise=deviations, rate=rate)
+    fisher = Information(space.basis.period * periods * rate / deviations**2, prior)
+    has_prior = bool(prior.any())
+    conditioning = fisher if has_prior else Information.unweighted(len(bounds.joints), len(base))
+    report = progress if progress is not None else _ignore
+    with open_engine(engine, threads=threads) as opened, limit_blas_threads():
+        d_optimal = Design(space, constraints, ExpectedDeviation("d", fisher))
+        first = Exploration(d_optimal, seed).draw(0)
+        if first is None:
+            raise InputError(_explain_no_motion(chosen.robot))
+        first_seconds = clock.seconds
+        report(Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
+        reference, d_outcome = None, None
+        if criterion == "balanced":
+            small = Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
+            d_outcome = search(
+                d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
+            )
+            best_d = d_outcome.candidates[0] if d_outcome.candidates else first
+            reference = _measure_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
+        design = Design(space, constraints, make_criterion(criterion, base, conditioning, fisher, reference))
+        if d_outcome is not None and d_outcome.ending is Ending.INTERRUPTED:
+            outcome = replace(d_outcome, candidates=tuple(_revalue(design, each) for each in d_outcome.candidates))
+        else:
+            outcome = search(design, budget, seed=seed, engine=opened, progress=report, clock=clock)
+        best = outcome.candidates[0] if outcome.candidates else _revalue(design, first)
+        trajectory = space.build(best.x)
+        grams = sample_grams(constraints, trajectory, CHECK_POINTS)
+        uses = check_limits(trajectory, constraints)
+        slowed = tuple(_slow(constraints, trajectory, speed) for speed in SLOWER_SPEEDS)
+    std = fisher.expect_std(grams)
+    before = compute_std(prior) if has_prior else None
+    plain, scaled = _measure_conditions(grams)
+    findings = (
+        *findings,
+        *clearance_findings,
+        *describe_assumed_noise(deviations, rate, is_assumed=noise is None),
+        *describe_slowed(plain, slowed),
+        *describe_ending(outcome),
+        *describe_weak_parameters(base, before, std),
+        *describe_violations(uses),
+    )
+    return Excitation(
+        chosen.robot,
+        chosen.base,
+        trajectory,
+        criterion,
+        best.value,
+        plain,
+        scaled,
+        std,
+        before,
+        deviations,
+        rate,
+        _compare(reference, fisher, grams),
+        slowed,
+        bounds,
+        uses,
+        _summarize(outcome, d_outcome, clock.seconds, first_seconds),
+        findings,
+    )
+
+
+def _ignore(_: Progress) -> None:
+    pass
+
+
+def _explain_no_motion(robot: Robot) -> str:
+    return (
+        f"robot {robot.name!r} cannot move within its limits: not even tiny motion about the pose in the middle keeps "
+        "torques and clearances; relax them, or give another start pose"
+    )
+
+
+def _revalue(design: Design, candidate: Candidate) -> Candidate:
+    return replace(candidate, value=design.measure(candidate.x))
+
+
+def _measure_deviations(fisher: Information, grams: Grams) -> tuple[float, float]:
+    """Return the logarithms of the geometric mean and of the largest expected standard deviation."""
+    log = np.log(fisher.expect_std(grams))
+    return float(log.mean()), float(log.max())
+
+
+def _compare(reference: tuple[float, float] | None, fisher: Information, grams: Grams) -> ReferenceDeviations | None:
+    if reference is None:
+        return None
+    mean, worst = _measure_deviations(fisher, grams)
+    return ReferenceDeviations(math.exp(mean - reference[0]), math.exp(worst - reference[1]))
+
+
+def _measure_conditions(grams: Grams) -> tuple[float, float]:
+    M = grams.sum(axis=0)
+    return math.exp(log_condition(M)), math.exp(log_condition(scale_columns(M)))
+
+
+def _slow(constraints: Constraints, trajectory: Trajectory, speed: float) -> SlowedCondition:
+    grams = sample_grams(constraints, trajectory.slowed(1.0 / speed), CHECK_POINTS)
+    return SlowedCondition(speed, *_measure_conditions(grams))
+
+
+def _summarize(
+    outcome: SearchOutcome, reference: SearchOutcome | None, seconds: float, first_seconds: float
+) -> SearchStatistics:
+    evaluations = outcome.evaluations + (0 if reference is None else reference.evaluations)
+    return SearchStatistics(
+        outcome.starts, outcome.feasible, outcome.polished, evaluations, seconds, outcome.ending, first_seconds
+    )

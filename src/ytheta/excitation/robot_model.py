@@ -1,0 +1,96 @@
+"""The robot and the parameters of a design: all parameters, those of a load, or those of an earlier model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ytheta.arguments import check_number, is_not_negative
+from ytheta.errors import InputError
+from ytheta.excitation.earlier import ModelInput
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.model_file import Model, find_earlier_model, read_model
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Drive
+from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint
+
+LOAD = "load"  # name of the link that a payload design adds if the robot has no load
+# Coulomb friction jumps at rest. For derivatives, its sign is smoothed over this share of the lowest speed limit.
+SMOOTH_SPEED_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class DesignModel:
+    """The robot whose torques are limited, and the parameters that the motion is to reveal."""
+
+    robot: Robot
+    base: BaseParameters
+    model: ModelInput | None
+
+    def find_base(self, velocity: PerJoint) -> BaseParameters:
+        """Return the parameters of the robot with smooth Coulomb friction, for these speed limits."""
+        speed = SMOOTH_SPEED_SHARE * float(velocity.min())
+
+        def smooth(_: str, drive: Drive) -> Drive:
+            return drive if drive.coulomb_speed else replace(drive, coulomb_speed=speed)
+
+        return self.base.with_robot(self.base.robot.with_drives(smooth))
+
+
+def choose_parameters(
+    robot: Robot,
+    *,
+    friction: Sequence[str] | None,
+    rotor_inertia: bool,
+    parameters: Sequence[str] | None,
+    payload: float | None,
+    model: ModelInput | None,
+) -> DesignModel:
+    """Return robot and parameters of a design; raise an InputError if nothing is unknown."""
+    selects = bool(friction or rotor_inertia or parameters)
+    if model is not None:
+        if selects or payload is not None:
+            raise InputError(
+                "an earlier model determines the parameters; leave friction, rotor_inertia, parameters and payload out"
+            )
+        return _continue_model(robot, model)
+    if payload is not None:
+        if selects:
+            raise InputError("with a payload, only its parameters are unknown; leave friction, rotor_inertia … out")
+        return _add_load(robot, payload)
+    base = base_parameters(robot, friction=friction, rotor_inertia=rotor_inertia, parameters=parameters)
+    if not len(base):
+        raise InputError(
+            f"every parameter of robot {robot.name!r} is already known, or has no effect on its torques: there is "
+            "nothing to reveal; select other parameters, or another robot"
+        )
+    return DesignModel(robot, base, None)
+
+
+def _add_load(robot: Robot, payload: float) -> DesignModel:
+    """Return the robot with a load of this mass, whose ten parameters are unknown.
+
+    A load of the description is replaced by it; otherwise it is at the last link.
+    """
+    form = "the largest mass of the load in kg, such as 3"
+    mass = check_number("payload", payload, form, allow=is_not_negative)
+    inertia = Inertia.point_mass(mass, (0.0, 0.0, 0.0))
+    name = next((link.name for link in robot.links if link.load), LOAD)
+    has_load = any(link.load for link in robot.links)
+    loaded = robot.with_inertias({name: inertia}) if has_load else robot.with_load(inertia, name=name)
+    return DesignModel(loaded, base_parameters(loaded, parameters=[f"{name}.*"]), None)
+
+
+def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:
+    read = read_model(model) if isinstance(model, str | Path) else model
+    base = find_earlier_model(read).base if isinstance(read, Model) else read.base
+    if not isinstance(base, BaseParameters):
+        raise InputError("the model was identified with unknown geometry, but a design needs the geometry")
+    drives = dict(base.robot.drives)  # an identification may choose friction laws and their transition speeds
+    base.check_robot(robot.with_drives(lambda name, drive: drives.get(name, drive)))
+    limits = {joint.name: joint.limits for joint in robot.joints}
+    joints = tuple(replace(joint, limits=limits.get(joint.name, joint.limits)) for joint in read.robot.joints)
+    return DesignModel(replace(read.robot, joints=joints), base, read)

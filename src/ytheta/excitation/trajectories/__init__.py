@@ -1,0 +1,1 @@
+"""Families of periodic trajectories that start and end at rest."""

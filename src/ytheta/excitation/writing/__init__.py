@@ -1,0 +1,1 @@
+"""Trajectories as files: coefficients, tables of samples, messages of ROS."""

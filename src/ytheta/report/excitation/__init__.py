@@ -1,0 +1,1 @@
+"""A designed trajectory as JSON, terminal tables and a page."""

@@ -1,0 +1,147 @@
+"""``ytheta excite``: files, exit codes, interruption, bad input."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ytheta as yt
+from tests.support.command import process, read_json, refused, ytheta
+from ytheta.excitation.constraints.check import LimitUse
+from ytheta.excitation.criteria.registry import CRITERIA
+
+LIMITS = "--position joint1=-1.5:1.5 --position joint2=-1.5:1.5 --velocity 2 --effort 100"
+QUICK = tuple(f"lu-two-link {LIMITS} --criterion d --starts 1 --polished 1".split())
+
+
+def test_all_files_are_written(tmp_path: Path) -> None:
+    names = ("a.csv", "a.parquet", "a.npz", "a.toml", "a.yaml")
+    outputs = [word for name in names for word in ("-o", name)]
+    data = read_json(tmp_path, "excite", *QUICK, *outputs, "--report", "a.html", "--rate", "50")
+    assert {"condition_number", "scaled_condition_number", "seconds", "violations"} <= set(data)
+    assert data["seconds"] == 20.0
+    assert data["violations"] == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((*names, "a.html"))
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 20 * 50 + 1
+    robot = yt.load("lu-two-link")
+    excitation = yt.excite(
+        robot,
+        criterion="d",
+        position=dict.fromkeys(robot.actuated, (-1.5, 1.5)),
+        velocity=2.0,
+        effort=100.0,
+        rate=50.0,
+        starts=1,
+        polished=1,
+    )
+    expected = excitation.to_dict()
+    for each in (data, expected):
+        del each["search"]["seconds"], each["search"]["first_seconds"]
+    assert data == expected
+    again = ytheta("excite", *QUICK, "-o", "a.toml", "-o", "a.yaml", "-o", "a.npz", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr  # files of ytheta itself may be overwritten
+
+
+def test_every_kind_of_limit_is_passed_on(tmp_path: Path) -> None:
+    options = "--velocity joint1=1 --velocity joint2=2 --acceleration 9 --jerk inf --noise joint1=0.5 --start 0.1,0.2"
+    arguments = [*QUICK, *options.split()]
+    at = arguments.index("--velocity")
+    del arguments[at : at + 2]  # the limit for all joints
+    data = read_json(tmp_path, "excite", *arguments)
+    first, second = data["joints"]
+    assert (first["velocity"], second["velocity"], first["acceleration"]) == (1.0, 2.0, 9.0)
+    assert first["jerk"] is None  # infinite
+    assert (first["noise"], second["noise"]) == (0.5, 1.0)
+    assert list(data["start"].values()) == pytest.approx([0.1, 0.2])
+
+
+def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ytheta.excitation import excite as module
+
+    design = module.excite
+
+    def exceed(*arguments: object, **options: object) -> yt.Excitation:
+        excitation = design(*arguments, **options)  # type: ignore[arg-type]
+        use = LimitUse("velocity", "joint1", 2.5, 2.0, 1.0, 1.25, violated=True)
+        return replace(excitation, uses=(use, *excitation.uses[1:]))
+
+    monkeypatch.setattr(module, "excite", exceed)
+    result = ytheta("excite", *QUICK, "-o", "a.csv", "--json", cwd=tmp_path)
+    assert result.returncode == 1
+    assert [each["name"] for each in json.loads(result.stdout)["violations"]] == ["joint1"]
+    assert "a.csv was not written" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("lu-two-link", "velocity of joint1, joint2"),
+        ("lu-two-link", "--effort joint1=50"),
+        (f"lu-two-link {LIMITS} --seconds 0", "seconds is 0"),
+        (f"lu-two-link {LIMITS} --criterion best", "no criterion 'best'"),
+        (f"lu-two-link {LIMITS} -o missing/a.csv", "cannot be written"),
+        (f"lu-two-link {LIMITS} -o a.txt", "must have the extension"),
+        (f"lu-two-link {LIMITS} -o b.csv -o ./b.csv", "given twice"),
+        (f"lu-two-link {LIMITS} -o mine.csv", "use --force"),
+        (f"lu-two-link {LIMITS} --velocity fast", "--velocity '2'"),
+        ("lu-two-link --velocity fast", "'fast' is not a number"),
+        ("lu-two-link --velocity =3", "JOINT=NUMBER"),
+        ("lu-two-link --velocity joint1=1 --velocity joint1=2", "given twice"),
+        ("lu-two-link --position joint1=2:1", "lower number first"),
+        ("lu-two-link --position 1:2", "write a joint and its limits"),
+        (f"lu-two-link {LIMITS} --start 0,x", "'x' is not a number"),
+        (f"lu-two-link {LIMITS} --start 9,9", "position of joint1"),
+        (f"lu-two-link {LIMITS} --parameters link1.Ixx", "every parameter"),
+        (f"lu-two-link {LIMITS} --log missing.csv", "does not exist"),
+        (f"lu-two-link {LIMITS} --floor 0", "collision shape"),
+        ("panda --obstacle cube:1@0,0,9", "no obstacle 'cube'"),
+        ("panda --obstacle sphere:1@0,0", "KIND:SIZE@X,Y,Z"),
+        ("panda --box tool=0:1,0:1,0:1", "no link or marker 'tool'"),
+        ("panda --box panda_link8=0:1", "3 times LOWER:UPPER"),
+        ("panda --box 0:1,0:1,0:1", "write a frame and its box"),
+        ("panda --floor 2", "contains the base"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path: Path, arguments: str, words: str) -> None:
+    (tmp_path / "mine.csv").write_text("t,q1\n")
+    assert words in refused("excite", *arguments.split(), cwd=tmp_path)
+    assert (tmp_path / "mine.csv").read_text() == "t,q1\n"
+
+
+def test_the_help_names_every_criterion() -> None:
+    text = ytheta("excite", "--help").stdout
+    description = text[text.index("--criterion") : text.index("--friction")].replace(",", " ")
+    assert set(CRITERIA) <= set(description.split())
+
+
+def test_an_interrupted_search_keeps_the_best(tmp_path: Path) -> None:
+    """Ctrl-C during the search: the progress line stops, and the best trajectory so far is written."""
+    terminal, stderr = pty.openpty()
+    arguments = f"lu-two-link {LIMITS} --criterion d --starts 100000 -o {tmp_path / 'a.csv'} --json"
+    command, environment = process("excite", *arguments.split())
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr) as search:
+        os.close(stderr)
+        shown = b""
+        until = time.monotonic() + 60.0
+        while b"best value" not in shown and time.monotonic() < until:
+            shown += os.read(terminal, 4096)
+        search.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while True:
+                shown += os.read(terminal, 4096)
+        output = search.stdout.read() if search.stdout is not None else b""
+    os.close(terminal)
+    assert search.returncode == 0, shown
+    assert json.loads(output)["search"]["ending"] == "interrupted"
+    assert b"interrupted" in shown
+    assert (tmp_path / "a.csv").exists()

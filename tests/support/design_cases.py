@@ -1,0 +1,82 @@
+"""Designs of small robots that the tests of ``excitation`` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import ytheta as yt
+from ytheta.engine.pickling import PickledByFields
+from ytheta.excitation.constraints.joint_bounds import JointBounds
+from ytheta.excitation.constraints.path_constraint import PathConstraint
+from ytheta.excitation.constraints.penalty import Constraints
+from ytheta.excitation.constraints.robot_kernels import RobotKernels
+from ytheta.excitation.criteria.condition import PlainCondition
+from ytheta.excitation.criteria.information import Information
+from ytheta.excitation.solver.design import Design
+from ytheta.excitation.trajectories.fourier import Fourier
+from ytheta.excitation.trajectories.rest_to_rest import RestToRest
+from ytheta.robot.robot import Robot
+
+PERIOD = 5.0
+
+
+@cache
+def load(name: str) -> Robot:
+    return yt.load(name)
+
+
+@cache
+def make_kernels(name: str) -> RobotKernels:
+    return RobotKernels(load(name), yt.base_parameters(load(name)))
+
+
+def make_bounds(robot: Robot, **changes: float) -> JointBounds:
+    """Generous limits of all joints; ``changes`` replace a limit of all joints."""
+    count = len(robot.actuated)
+    limits = {"lower": -1.5, "upper": 1.5, "velocity": 4.0, "acceleration": 30.0, "jerk": 300.0, "effort": 1e4}
+    return JointBounds(robot.actuated, **{key: np.full(count, value) for key, value in (limits | changes).items()})
+
+
+def make_design(name: str, *, paths: tuple[PathConstraint, ...] = (), **changes: float) -> Design:
+    """A design for the plain condition number about the middle of the ranges, or about home if there are loops."""
+    kernels = make_kernels(name)
+    bounds = make_bounds(kernels.robot, **changes)
+    joints = len(bounds.joints)
+    center = kernels.home if kernels.robot.loops else bounds.middle
+    space = RestToRest(bounds.joints, Fourier(PERIOD, 5), 1, center, bounds.half_range, False, 100)
+    criterion = PlainCondition(Information.unweighted(joints, len(kernels.base)))
+    return Design(space, Constraints(bounds, kernels, paths), criterion)
+
+
+def with_bounds(constraints: Constraints, **changes: float) -> Constraints:
+    bounds = constraints.bounds
+    arrays: dict[str, Any] = {key: np.full(len(bounds.joints), value) for key, value in changes.items()}
+    return replace(constraints, bounds=replace(bounds, **arrays))
+
+
+@dataclass(frozen=True, eq=False)
+class Floor(PickledByFields):
+    """The tip of a planar chain of rods, each as long as ``rod``, stays above a height."""
+
+    joints: int
+    height: float
+    rod: float = 0.3
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("tip above floor",)
+
+    @property
+    def lipschitz(self) -> np.ndarray:
+        return self.rod * np.arange(self.joints, 0, -1.0)[None]
+
+    def compute_margins(self, q: np.ndarray) -> np.ndarray:
+        return self.rod * np.cos(np.cumsum(q, axis=1)).sum(axis=1, keepdims=True) - self.height
+
+    def pull_back(self, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        slopes = -self.rod * np.sin(np.cumsum(q, axis=1))
+        return weights * np.cumsum(slopes[:, ::-1], axis=1)[:, ::-1]

@@ -39,6 +39,8 @@ def main() -> None:
 
             code = run(sys.argv[1:])
             sys.stdout.flush()
+            if interruption.requested:  # compiled libraries may swallow an interruption
+                code = _print_error("interrupted", INTERRUPTED)
         except KeyboardInterrupt:
             code = _print_error("interrupted", INTERRUPTED)
         except Exception as error:

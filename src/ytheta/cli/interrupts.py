@@ -1,4 +1,4 @@
-"""Ctrl-C: the command ends within two seconds, whatever it is doing.
+"""Ctrl-C: the command ends within two seconds, unless a single call of a compiled library lasts longer.
 
 Ctrl-C raises KeyboardInterrupt, so that temporary files are removed and processes end in good order. Compiled libraries
 that call Python may swallow this exception or turn it into another one, and cleaning up may take long. Therefore a

@@ -13,13 +13,16 @@ from ytheta.files.own_files import MARK
 _ERROR_NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
-def write_table(columns: Mapping[str, Any], path: Path, *, content: str) -> None:
-    """Write columns to a ``.csv`` or ``.parquet`` file; ``content`` is what Parquet's mark says about them."""
+def write_table(columns: Mapping[str, Any], path: Path, *, suffix: str, content: str) -> None:
+    """Write columns as the format of ``suffix``, ".csv" or ".parquet"; ``content`` is what Parquet's mark says.
+
+    The name of the path itself may be that of a temporary file.
+    """
     import polars as pl
 
     table = pl.DataFrame(dict(columns))
     try:
-        if path.suffix.lower() == ".parquet":
+        if suffix.lower() == ".parquet":
             table.write_parquet(path, metadata={MARK: content})
         else:
             table.write_csv(path)

@@ -24,7 +24,7 @@ def write_log(log: Log, path: str | Path) -> Path:
         if path.suffix.lower() == ".npz":
             np.savez_compressed(file, **columns, **{MARK: np.array("log")})  # type: ignore[arg-type]  # the stubs take any keyword for allow_pickle
         else:
-            write_table(columns, file, content="log")
+            write_table(columns, file, suffix=path.suffix, content="log")
     return path
 
 

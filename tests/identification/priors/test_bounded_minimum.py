@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, rosen, rosen_der, rosen_hess
+from scipy.optimize import lsq_linear, minimize, rosen, rosen_der, rosen_hess
 
 from ytheta.identification.priors.bounded_minimum import minimize_within_bounds
 
@@ -22,6 +22,36 @@ def evaluate_quadratic(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     curvature = np.logspace(-3.0, 3.0, len(x))
     offset = x - np.linspace(-2.0, 2.0, len(x))
     return float(0.5 * offset @ (curvature * offset)), curvature * offset, np.diag(curvature)
+
+
+def evaluate_coupled(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """A quadratic function whose variables depend on each other; its minimum is beyond the bounds."""
+    H = 10.0 * np.eye(len(x)) + 9.9 * (1.0 - np.eye(len(x)))
+    offset = x - np.resize([-4.0, 1.0, 2.5], len(x))
+    return float(0.5 * offset @ H @ offset), H @ offset, H
+
+
+def test_coupled_variables_do_not_stop_at_a_bound() -> None:
+    lower, upper = np.full(2, -2.0), np.full(2, 2.0)
+    value, x = minimize_within_bounds(evaluate_coupled, np.array([2.0, 1.0]), lower, upper)
+    assert value == pytest.approx(0.398, abs=1e-3)
+    np.testing.assert_allclose(x, [-2.0, -0.98], atol=1e-6)
+    assert evaluate_coupled(np.array([-2.0, 1.0]))[0] == pytest.approx(20.0)  # the twin: only the first has moved
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_quadratics_have_the_minimum_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(DIMENSION, DIMENSION))
+    H, center = root @ root.T + 0.01 * np.eye(DIMENSION), 3.0 * rng.normal(size=DIMENSION)
+    lower, upper = np.full(DIMENSION, -2.0), np.full(DIMENSION, 2.0)
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        return float(0.5 * (x - center) @ H @ (x - center)), H @ (x - center), H
+
+    value, _ = minimize_within_bounds(evaluate, rng.uniform(-2.0, 2.0, DIMENSION), lower, upper)
+    L = np.linalg.cholesky(H).T
+    assert value == pytest.approx(lsq_linear(L, L @ center, (lower, upper), tol=1e-14).cost, abs=1e-6, rel=1e-6)
 
 
 @pytest.mark.parametrize("evaluate", [evaluate_rosenbrock, evaluate_quadratic])

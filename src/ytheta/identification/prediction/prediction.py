@@ -73,7 +73,7 @@ class Prediction(Reported):
             if torques is not None:
                 columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(self.robot.actuated)}
         with write_atomically(path) as file:
-            write_table(columns, file, content="prediction")
+            write_table(columns, file, suffix=path.suffix, content="prediction")
         return path
 
     def __repr__(self) -> str:

@@ -28,6 +28,9 @@ MAX_CHANGE = 2.0  # of a variable in a step: further away, second derivatives sa
 MAX_GRADIENT = 1e-4  # of free variables at the minimum
 MIN_RELATIVE_CURVATURE = 1e-9  # relative to the largest; less is lost to rounding
 MIN_RELATIVE_DECREASE = 1e-13  # of the function in a step, expected or real; less is lost to rounding
+MIN_RELATIVE_DISTANCE = (
+    1e-9  # from a bound, relative to the range; nearer variables are put on it, else they block steps
+)
 MIN_DECREASE_SHARE = 1e-4  # decrease of the function divided by that of its linear approximation
 
 
@@ -35,7 +38,7 @@ def minimize_within_bounds(
     function: Function, start: PerHyper, lower: PerHyper, upper: PerHyper
 ) -> tuple[float, PerHyper]:
     """Return value and place of a local minimum; ``function`` returns value, gradient and second derivatives."""
-    x = np.clip(start, lower, upper)
+    x = _project(start, lower, upper)
     value, g, H = function(x)
     for _ in range(MAX_STEPS):
         free = ~(((x <= lower) & (g > 0.0)) | ((x >= upper) & (g < 0.0)))
@@ -72,10 +75,20 @@ def _search_along(
     """
     length = 1.0
     for _ in range(MAX_TRIALS):
-        x_new = np.clip(x + length * d, lower, upper)
-        value_new, g_new, H_new = function(x_new)
+        x_new = _project(x + length * d, lower, upper)
         expected = float(g @ (x_new - x))
+        if expected >= 0.0:  # the projection onto the bounds turned the step round
+            length *= LENGTH_FACTORS[1]
+            continue
+        value_new, g_new, H_new = function(x_new)
         if value_new <= value + MIN_DECREASE_SHARE * expected:
             return x_new, value_new, g_new, H_new
         length *= float(np.clip(-0.5 * expected / (value_new - value - expected), *LENGTH_FACTORS))
     return None
+
+
+def _project(x: PerHyper, lower: PerHyper, upper: PerHyper) -> PerHyper:
+    """Return the nearest place within the bounds; variables next to a bound are put on it."""
+    distance = MIN_RELATIVE_DISTANCE * (upper - lower)
+    x = np.where(x - lower <= distance, lower, x)
+    return np.where(upper - x <= distance, upper, x)

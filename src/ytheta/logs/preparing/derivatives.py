@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ytheta.logs.preparing.filters import (
     SETTLING_DECAY,
     Lowpass,
 )
-from ytheta.logs.preparing.sampled_filter import Stencil, fits_into_period, make_sampled_filter
+from ytheta.logs.preparing.sampled_filter import SampledFilter, Stencil, is_period_supported
 from ytheta.logs.preparing.zero_phase import ZeroPhaseFilter, extend_by_reflection
 from ytheta.shapes import ChannelsByKept, ChannelsBySample
 
@@ -43,6 +43,8 @@ QUINTIC = (
     tuple(c / 24.0 for c in (-1, -10, 0, 10, 1)),
     tuple(c / 6.0 for c in (1, 2, -6, 2, 1)),
 )
+
+MAX_SAMPLED_FILTERS = 16  # that are remembered: those of the logs of a fit
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,16 @@ class CentralDifferences:
 
     def evaluate(self, signal: ChannelsBySample, orders: tuple[int, ...], kept: slice) -> list[ChannelsByKept]:
         """Return derivatives of these orders of the low-passed signal at the samples ``kept``."""
-        stencils = _scale_stencils(CENTRAL, orders, self.lowpass.rate)
-        if fits_into_period(stencils, kept.step):
-            return make_sampled_filter(self.lowpass.filter, kept.step, stencils).apply(signal, self.memory, kept)
-        smoothed = self.smooth(signal)
-        return [self.differentiate(smoothed, order, kept) for order in orders]
+        return _evaluate(self, signal, orders, kept)
+
+    @property
+    def stencils(self) -> tuple[Stencil, ...]:
+        """Stencils of all orders, for derivatives with respect to time."""
+        return _scale_stencils(CENTRAL, self.lowpass.rate)
+
+    @property
+    def filter(self) -> ZeroPhaseFilter:
+        return self.lowpass.filter
 
 
 @dataclass(frozen=True)
@@ -141,11 +148,12 @@ class SmoothingSpline:
 
     def evaluate(self, signal: ChannelsBySample, orders: tuple[int, ...], kept: slice) -> list[ChannelsByKept]:
         """Return derivatives of these orders of the spline at the samples ``kept``."""
-        stencils = _scale_stencils(self._stencils, orders, self.rate)
-        if fits_into_period(stencils, kept.step):
-            return make_sampled_filter(self.filter, kept.step, stencils).apply(signal, self.memory, kept)
-        smoothed = self.smooth(signal)
-        return [self.differentiate(smoothed, order, kept) for order in orders]
+        return _evaluate(self, signal, orders, kept)
+
+    @property
+    def stencils(self) -> tuple[Stencil, ...]:
+        """Stencils of all orders, for derivatives with respect to time."""
+        return _scale_stencils(self._stencils, self.rate)
 
 
 Differentiator = CentralDifferences | SmoothingSpline
@@ -160,9 +168,28 @@ def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -
     raise InputError(f'unknown derivative {kind!r}; there are "central" and "spline"')
 
 
-def _scale_stencils(stencils: tuple[Stencil, ...], orders: tuple[int, ...], rate: float) -> tuple[Stencil, ...]:
-    """Return the stencils of these orders for derivatives with respect to time."""
-    return tuple(tuple(weight * rate**order for weight in stencils[order]) for order in orders)
+def _evaluate(
+    differentiator: Differentiator, signal: ChannelsBySample, orders: tuple[int, ...], kept: slice
+) -> list[ChannelsByKept]:
+    """Return derivatives at the samples ``kept``; if there are few of them, the others are not computed."""
+    stencils = tuple(differentiator.stencils[order] for order in orders)
+    if is_period_supported(stencils, kept.step or 1):
+        sampled = _make_sampled_filter(differentiator, kept.step, orders)
+        return sampled.apply(signal, differentiator.memory, kept)
+    smoothed = differentiator.smooth(signal)
+    return [differentiator.differentiate(smoothed, order, kept) for order in orders]
+
+
+@lru_cache(MAX_SAMPLED_FILTERS)
+def _make_sampled_filter(differentiator: Differentiator, period: int, orders: tuple[int, ...]) -> SampledFilter:
+    """Return the sampled filter of a differentiator, which keeps its matrices."""
+    stencils = tuple(differentiator.stencils[order] for order in orders)
+    return SampledFilter(differentiator.filter, period, stencils)
+
+
+def _scale_stencils(stencils: tuple[Stencil, ...], rate: float) -> tuple[Stencil, ...]:
+    """Return stencils of all orders for derivatives with respect to time."""
+    return tuple(tuple(weight * rate**order for weight in stencil) for order, stencil in enumerate(stencils))
 
 
 def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice, factor: float) -> ChannelsByKept:

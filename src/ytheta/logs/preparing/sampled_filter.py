@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ytheta.shapes import ChannelsByKept, ChannelsBySample, Float
 Stencil = tuple[float, ...]  # weights of neighbouring samples in chronological order
 
 TYPICAL_BLOCK = 120  # samples
-MAX_FILTERS = 16  # that are remembered
+MAX_PERIOD = 500  # samples; the matrices of a block have the square of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class SampledFilter:
     stencils: tuple[Stencil, ...]
 
     def apply(self, signal: ChannelsBySample, reach: int, kept: slice) -> list[ChannelsByKept]:
-        """Return the output of every stencil; the signal is extended like by ``ZeroPhaseFilter.apply``."""
+        """Return the output of every stencil; ``ZeroPhaseFilter.apply`` extends the signal in the same way."""
         (channels, samples), block = signal.shape, self._blocks.size
         first, stop, _ = kept.indices(samples)
         outputs = len(range(first, stop, self.period))
@@ -72,15 +72,9 @@ class SampledFilter:
                 for m in range(weights.shape[2]):
                     weights[m * self.period + shift, k, m] = weight
         flat = weights.reshape(len(weights), -1)
-        return self._blocks.response @ flat, self._blocks.state_response @ flat
+        return self._blocks.compute_response() @ flat, self._blocks.state_response @ flat
 
 
-@lru_cache(MAX_FILTERS)
-def make_sampled_filter(filter_: ZeroPhaseFilter, period: int, stencils: tuple[Stencil, ...]) -> SampledFilter:
-    """Return the filter with these stencils; the same object for the same arguments, since it keeps its matrices."""
-    return SampledFilter(filter_, period, stencils)
-
-
-def fits_into_period(stencils: Sequence[Stencil], period: int) -> bool:
-    """Whether stencils around the middle of a period do not reach beyond it."""
-    return max(map(len, stencils)) <= period
+def is_period_supported(stencils: Sequence[Stencil], period: int) -> bool:
+    """Whether stencils around the middle of a period do not reach beyond it, and the matrices of a block are small."""
+    return max(map(len, stencils)) <= period <= MAX_PERIOD

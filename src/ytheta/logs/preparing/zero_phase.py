@@ -20,8 +20,8 @@ Rounding      Unlike a cascade of second-order sections, whose rounding errors g
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from ytheta.shapes import ChannelsBySample, Float, Shaped
 
 BLOCK = 64  # samples
 MAX_FILTERED_SAMPLES = 2**17  # total number of samples of the channels that are filtered together; 1 MB
-MAX_END_WEIGHTS = 32  # sets of weights that are remembered
 MIN_EFFECT = 1e-17  # factor; the effect of samples that are so far away that their effect is smaller is left out
 
 
@@ -64,13 +63,17 @@ class ZeroPhaseFilter:
         after = _extend_by_constants(after, missing)
         blocks = np.concatenate([signal, after[:, :missing]], axis=1).reshape(-1, BLOCK)
         states = self._blocks.compute_states(blocks, before[:, ::-1], after[:, missing:])
-        filtered = blocks @ self._blocks.response
+        filtered = blocks @ self._response
         filtered += states @ self._blocks.state_response
         return filtered.reshape(channels, -1)[:, :samples]
 
     @cached_property
     def _blocks(self) -> BlockFilter:
         return BlockFilter(self, BLOCK)
+
+    @cached_property
+    def _response(self) -> Float[np.ndarray, "block block"]:
+        return self._blocks.compute_response()
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,7 @@ class BlockFilter:
 
     filter: ZeroPhaseFilter
     size: int
+    _end_weights: dict[int, Float[np.ndarray, "reach real_modes"]] = field(default_factory=dict, repr=False)
 
     def compute_states(
         self,
@@ -104,8 +108,15 @@ class BlockFilter:
 
     def _sum_end(self, samples: Float[np.ndarray, "channels reach"]) -> Shaped[np.ndarray, "channels modes"]:
         """Return the past of the first block, or the future of the last; ``samples`` start next to that block."""
-        sums = np.ascontiguousarray(samples) @ _make_end_weights(self.filter, samples.shape[1])
-        return np.asarray(sums.view(complex))
+        reach = samples.shape[1]
+        if reach not in self._end_weights:
+            self._end_weights[reach] = self._compute_end_weights(reach)
+        return np.asarray((np.ascontiguousarray(samples) @ self._end_weights[reach]).view(complex))
+
+    def _compute_end_weights(self, reach: int) -> Float[np.ndarray, "reach real_modes"]:
+        """Return the weights of the samples next to an end in the state there; the last sample repeats for ever."""
+        number, poles = np.arange(reach)[:, np.newaxis], self.filter.poles
+        return _to_real(poles**number / np.where(number == reach - 1, 1.0 - poles, 1.0))
 
     @cached_property
     def _doublings(self) -> list[tuple[int, Shaped[np.ndarray, "modes"]]]:
@@ -131,20 +142,12 @@ class BlockFilter:
         ahead = self.filter.weights * self.filter.poles * self._powers
         return np.ascontiguousarray(_to_real(np.concatenate([ahead, ahead[::-1]], axis=1).conj()).T)
 
-    @cached_property
-    def response(self) -> Float[np.ndarray, "block block"]:
-        """Weights of the samples of a block in its output."""
+    def compute_response(self) -> Float[np.ndarray, "block block"]:
+        """Return the weights of the samples of a block in its output."""
         response = np.real(self._powers @ self.filter.weights)
         response[0] += self.filter.direct
         number = np.arange(self.size)
         return response[np.abs(number[:, np.newaxis] - number)]
-
-
-@lru_cache(MAX_END_WEIGHTS)
-def _make_end_weights(filter_: ZeroPhaseFilter, reach: int) -> Float[np.ndarray, "reach real_modes"]:
-    """Return the weights of the samples next to an end in the state there; the last sample repeats for ever."""
-    last = np.arange(reach)[:, np.newaxis] == reach - 1
-    return _to_real(filter_.poles ** np.arange(reach)[:, np.newaxis] / np.where(last, 1.0 - filter_.poles, 1.0))
 
 
 def extend_by_reflection(signal: ChannelsBySample, before: int, after: int) -> Float[np.ndarray, "channels extended"]:

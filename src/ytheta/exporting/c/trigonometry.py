@@ -1,0 +1,133 @@
+"""Sine and cosine in C without a library: one range reduction and two polynomials for both, in a loop over angles.
+
+Method     as in ``native.codegen.trigonometry``: n is the integer nearest to 2 x / pi, and r = x - n pi/2 with pi/2 in
+           three parts, of which n times the first two is exact. Minimax polynomials on |r| <= pi/4 give sine and cosine
+           of r. The rotation by n quarter turns uses factors that are 0, 1 or -1, so it is exact and has no branch,
+           and compilers can vectorize the loop.
+Accuracy   MAX_ERROR_ULP units in the last place for |x| <= MAX_ANGLE, with and without fused multiply-add, but not with
+           options such as -ffast-math, which change the order of operations. The sine of -0 is +0.
+Beyond     angles beyond MAX_ANGLE, infinity and NaN give NaN: no silent loss of precision.
+Reference  double: polynomials of fdlibm (Sun Microsystems), float: of Cephes (S. L. Moshier)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ytheta.exporting.c.number import Number
+from ytheta.native.codegen import trigonometry as native
+
+
+@dataclass(frozen=True)
+class SineCosine:
+    """The constants of one precision, and the bounds that tests confirm."""
+
+    max_angle: float
+    max_error_ulp: float
+    half_pi: tuple[float, float, float]
+    sine: tuple[float, ...]
+    cosine: tuple[float, ...]
+
+
+_CONSTANTS = {
+    "double": SineCosine(native.MAX_ANGLE, 2.0, native.HALF_PI, native.SINE, native.COSINE),
+    # The first two parts of pi/2 have 12 bits, so that products with |n| < 2^12 are exact.
+    "float": SineCosine(
+        4096.0,
+        2.0,
+        (1.5703125, 0.0004837512969970703, 7.549790126404332e-08),
+        (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
+        (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
+    ),
+}
+
+
+def find_constants(number: Number) -> SineCosine:
+    return _CONSTANTS[number.type]
+
+
+def emit_sine_cosine(prefix: str, number: Number, *, trigonometry: str) -> str:
+    """Return the C text of the static function that computes sines and cosines of an array of angles."""
+    if trigonometry == "libm":
+        return _LIBM.format(p=prefix, t=number.type, f=number.suffix)
+    k = find_constants(number)
+    limit = number.format(k.max_angle)
+    values = {
+        "p": prefix,
+        "t": number.type,
+        "limit": limit,
+        "two_over_pi": number.format(native.TWO_OVER_PI),
+        "half": number.format(0.5),
+        "one": number.format(1.0),
+        "zero": number.format(0.0),
+        "first": number.format(k.half_pi[0]),
+        "second": number.format(k.half_pi[1]),
+        "third": number.format(k.half_pi[2]),
+        "sine": _nest(number, k.sine),
+        "cosine": _nest(number, k.cosine),
+        "angle": f"{k.max_angle:g}",
+        "ulp": f"{k.max_error_ulp:g}",
+    }
+    return _OWN.format(**values)
+
+
+def _nest(number: Number, coefficients: Sequence[float]) -> str:
+    """Return the polynomial in z by Horner's rule."""
+    text = number.format(coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        text = f"({number.format(coefficient)} + z * {text})"
+    return text
+
+
+_OWN = """\
+/* Sine and cosine of n angles. Error: at most {ulp} units in the last place for |x| <= {angle} rad;
+   NaN for angles beyond, which a position in range never reaches. */
+static void {p}_sine_cosine(const {t} *restrict x, {t} *restrict sine, {t} *restrict cosine, const int n)
+{{
+    int k, beyond = 0;
+    for (k = 0; k < n; k++) {{
+        const int inside = x[k] >= -{limit} && x[k] <= {limit};
+        const {t} angle = inside ? x[k] : {zero};
+        const {t} turns = angle * {two_over_pi};
+        const int32_t quarters = (int32_t)(turns + (turns < {zero} ? -{half} : {half}));
+        const {t} m = ({t})quarters;
+        const {t} coarse = angle - m * {first}; /* exact */
+        const {t} fine = coarse - m * {second};
+        const {t} lost = (coarse - fine) - m * {second}; /* rounding error of fine */
+        const {t} r = fine + (lost - m * {third});
+        const {t} z = r * r;
+        const {t} s = r + (z * r) * {sine};
+        const {t} h = {half} * z;
+        const {t} head = {one} - h;
+        const {t} c = head + ((({one} - head) - h) + (z * z) * {cosine});
+        const uint32_t bits = (uint32_t)quarters;
+        const int32_t sign = 1 - (int32_t)(bits & 2u);
+        const int32_t is_odd = (int32_t)(bits & 1u);
+        const {t} even = ({t})((1 - is_odd) * sign); /* cosine of the quarter turns: 0, 1 or -1 */
+        const {t} odd = ({t})(is_odd * sign);        /* their sine */
+        sine[k] = even * s + odd * c;
+        cosine[k] = even * c - odd * s;
+        beyond |= !inside;
+    }}
+    if (beyond) {{
+        for (k = 0; k < n; k++) {{
+            if (!(x[k] >= -{limit} && x[k] <= {limit})) {{
+                sine[k] = cosine[k] = (x[k] - x[k]) / (x[k] - x[k]); /* NaN */
+            }}
+        }}
+    }}
+}}
+"""
+
+_LIBM = """\
+/* Sine and cosine of n angles, from the C library. */
+static void {p}_sine_cosine(const {t} *restrict x, {t} *restrict sine, {t} *restrict cosine, const int n)
+{{
+    int k;
+    for (k = 0; k < n; k++) {{
+        sine[k] = sin{f}(x[k]);
+        cosine[k] = cos{f}(x[k]);
+    }}
+}}
+"""

@@ -19,6 +19,9 @@ from ytheta.files.paths import check_path
 FORMATS = {
     "c": "ytheta.exporting.c.render",
     "casadi": "ytheta.exporting.casadi",
+    "urdf": "ytheta.exporting.descriptions.urdf",
+    "mjcf": "ytheta.exporting.descriptions.mjcf",
+    "toml": "ytheta.exporting.descriptions.toml",
 }
 
 

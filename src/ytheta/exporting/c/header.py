@@ -63,7 +63,7 @@ def _format_introduction(functions: RobotFunctions, style: Style, *, origin: str
     needs = f"Needs from the C library: {', '.join(library)}." if library else "Needs no library."
     notes = [f"   {clean_comment(note)}." for note in functions.notes]
     lines = [
-        f"/* Written by ytheta. Dynamics of the robot {clean_comment(robot.name)!r}.",
+        f"/* Written by ytheta. Dynamics of the robot {clean_comment(robot.name)}.",
         f"   Source: {clean_comment(origin)}.",
         "",
         "   q, qd, qdd   position, velocity and acceleration of every joint: rad, rad/s, rad/s^2, or m, m/s, m/s^2",

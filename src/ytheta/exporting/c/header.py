@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ytheta.exporting.c.controllers import ControllerCode
 from ytheta.exporting.c.definitions import Definition, Style
-from ytheta.exporting.c.functions import OBSERVER, RobotFunctions
 from ytheta.exporting.c.names import clean_comment, make_constants
 from ytheta.exporting.c.observer import format_prototypes, format_struct
+from ytheta.exporting.functions import OBSERVER, RobotFunctions
 from ytheta.robot.parameters import LENGTH_EXPONENTS
 from ytheta.robot.robot import Robot
 

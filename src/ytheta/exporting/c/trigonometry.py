@@ -1,13 +1,13 @@
 """Sine and cosine in C without a library: one range reduction and two polynomials for both, in a loop over angles.
 
 Method     as in ``native.codegen.trigonometry``: n is the integer nearest to 2 x / pi, and r = x - n pi/2 with pi/2 in
-           three or four parts, of which n times all but the last is exact. Minimax polynomials on |r| <= pi/4 give sine and cosine
-           of r. The rotation by n quarter turns uses factors that are 0, 1 or -1, so it is exact and has no branch,
-           and compilers can vectorize the loop.
-Accuracy   MAX_ERROR_ULP units in the last place for |x| <= MAX_ANGLE, with and without fused multiply-add, but not with
-           options such as -ffast-math, which change the order of operations. The sine of -0 is +0.
-Beyond     if an angle is beyond MAX_ANGLE, infinite or NaN, all results are NaN: no silent loss of precision. A selection
-           for each angle would keep compilers from vectorizing the loop.
+           three or four parts, of which n times all but the last is exact. Minimax polynomials on |r| <= pi/4 give
+           sine and cosine of r. The rotation by n quarter turns uses factors that are 0, 1 or -1, so it is exact and
+           has no branch, and compilers can vectorize the loop.
+Accuracy   ``max_error_ulp`` units in the last place for |x| <= ``max_angle``, with and without fused multiply-add, but
+           not with options such as -ffast-math, which change the order of operations. The sine of -0 is +0.
+Beyond     if an angle is beyond ``max_angle``, infinite or NaN, all results are NaN: no silent loss of precision. A
+           selection for each angle would keep compilers from vectorizing the loop.
 Reference  double: polynomials of fdlibm (Sun Microsystems), float: of Cephes (S. L. Moshier)
 """
 

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.exporting.c.options import COptions as COptions
+    from ytheta.exporting.casadi import CasadiOptions as CasadiOptions
     from ytheta.exporting.export import export as export
+    from ytheta.exporting.settings.payload import PayloadOptions as PayloadOptions
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -91,6 +94,8 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
     "BodyBounds": "ytheta.identification.bodies.bounds",
+    "COptions": "ytheta.exporting.c.options",
+    "CasadiOptions": "ytheta.exporting.casadi",
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",
@@ -107,6 +112,7 @@ _MODULES = {
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
     "ParameterChange": "ytheta.simulation.parameter_changes",
+    "PayloadOptions": "ytheta.exporting.settings.payload",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.predict",

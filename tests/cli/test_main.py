@@ -82,12 +82,14 @@ ARGUMENTS = {
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
     "reproduce": (),
+    "export": ("panda",),
 }
+REQUIRED_OPTIONS = {"export": ("--to", "toml", "--output", "none.toml")}
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_wrong_usage_is_one_sentence(command: str) -> None:
-    arguments = ARGUMENTS[command]
+    arguments, options = ARGUMENTS[command], REQUIRED_OPTIONS.get(command, ())
     place = f"; see ytheta {command} --help"
     assert refused(command, *arguments, "--xyz") == f"error: No such option: --xyz{place}"
     misspelled = refused(command, *arguments, "--jsn")
@@ -95,11 +97,11 @@ def test_wrong_usage_is_one_sentence(command: str) -> None:
     assert "--json" in misspelled
     assert misspelled.endswith(place)
     if arguments:
-        missing = refused(command, *arguments[:-1])
+        missing = refused(command, *arguments[:-1], *options)
         assert missing.startswith("error: Missing argument '")
         assert missing.endswith(place)
-        assert refused(command, *arguments, "--snap", "wide").startswith("error: Invalid value for '--snap': ")
-        assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:])
+        assert refused(command, *arguments, *options, "--snap", "wide").startswith("error: Invalid value for '--snap': ")
+        assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:], *options)
 
 
 def test_every_command_is_tried() -> None:

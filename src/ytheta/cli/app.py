@@ -15,6 +15,7 @@ import typer
 
 import ytheta
 from ytheta.cli.base import base
+from ytheta.cli.export import export
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.predict import predict
@@ -24,7 +25,8 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict, reproduce)}
+_FUNCTIONS = (robots, inspect, base, simulate, identify, predict, export, reproduce)
+COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 # The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.
 NUMBER_SENTENCES = {

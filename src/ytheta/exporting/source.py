@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import ytheta
+from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.paths import check_path
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import find_inconsistent_parts
-from ytheta.robot.reading.load import load
+from ytheta.robot.reading.load import XML_EXTENSIONS, load
 from ytheta.robot.robot import Robot
 
 ExportInput = str | Path | Robot | Model | Identification
@@ -48,19 +49,32 @@ class ExportSource:
     origin: str = ""
 
 
-def find_source(model: ExportInput, *, description: str | Path | None = None, force: bool = False) -> ExportSource:
+def find_source(
+    model: ExportInput,
+    *,
+    description: str | Path | None = None,
+    force: bool = False,
+    snap: float = SNAP,
+    fix_base: bool = False,
+    lengths: Mapping[str, float] | None = None,
+    angles: Mapping[str, float] | None = None,
+) -> ExportSource:
     """Return the checked source of an export.
 
     ``model`` is the path of a model file or of a description, a name in the catalog, or one of the objects.
-    ``description`` is the file whose other content is kept; by default the file that is exported, unless it is a model.
+    ``description`` is the file whose other content is kept; by default the file that is exported or, for a model, the
+    file beside it from which it was identified. The other arguments are those of ``load``.
     """
     path = None
     if isinstance(model, str | Path):
         path = check_path(model, "the model")
         refuse_newer_file(path)
         is_model = read_identification_table(path) is not None
-        model = read_model(path) if is_model else load(model)
-        path = path if path.is_file() and not is_model else None
+        if is_model:
+            model = read_model(path)
+        else:
+            model = load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles)
+        path = _find_described(path, model) if is_model else path if path.is_file() else None
     if not isinstance(model, Robot | Model | Identification):
         raise InputError(
             f"a value of type {type(model).__name__} cannot be exported; give a model or a robot, or the path of one"
@@ -73,6 +87,14 @@ def find_source(model: ExportInput, *, description: str | Path | None = None, fo
         _check_verdict(model)
         _check_consistency(robot)
     return ExportSource(robot.numeric, _get_table(model), path, _describe_origin(model))
+
+
+def _find_described(path: Path, model: Model | Robot) -> Path | None:
+    """Return the URDF or MJCF file from which a model was identified, if it is in the folder of the model."""
+    name = model.source if isinstance(model, Robot) else model.robot.source
+    if Path(name).name != name or Path(name).suffix.lower() not in XML_EXTENSIONS:
+        return None  # not the name of a file
+    return path.with_name(name) if path.with_name(name).is_file() else None
 
 
 def refuse_newer_file(path: Path) -> None:
@@ -103,7 +125,8 @@ def _check_numbers(robot: Robot) -> None:
         )
     if robot.unset_symbols:
         raise InputError(
-            f"{robot.unset_symbols[0]!r} of {robot.name!r} has no value; set it with lengths or angles of load"
+            f"{robot.unset_symbols[0]!r} of {robot.name!r} has no value; set it with lengths or angles "
+            "(--length, --angle)"
         )
 
 

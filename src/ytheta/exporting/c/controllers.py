@@ -13,13 +13,20 @@ from functools import cached_property
 
 import numpy as np
 
+from ytheta.control.create import create_controller
 from ytheta.control.laws.law import Law
+from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
 from ytheta.exporting.c.definitions import Definition, Style, define
-from ytheta.exporting.c.functions import CFunction
 from ytheta.exporting.c.names import clean_comment, make_prefix
+from ytheta.exporting.c.options import COptions
+from ytheta.exporting.functions import RobotFunction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
+from ytheta.simulation.references.fourier import default_reference
+
+REFERENCE_SECONDS = 10.0
+REFERENCE_SAMPLES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class ControllerCode:
 
     @cached_property
     def evaluation(self) -> Definition:
-        function = CFunction(f"{self.label}_evaluate", self.law.graph, "out", "torques, then dx/dt")
+        function = RobotFunction(f"{self.label}_evaluate", self.law.graph, "out", "torques, then dx/dt")
         return define(function, self.style, is_static=True)
 
     @cached_property
@@ -54,7 +61,7 @@ class ControllerCode:
         if graph is None:
             return None
         return define(
-            CFunction(f"{self.label}_reset", graph, "out", "estimate after resets"), self.style, is_static=True
+            RobotFunction(f"{self.label}_reset", graph, "out", "estimate after resets"), self.style, is_static=True
         )
 
     @property
@@ -138,10 +145,11 @@ int {p}_{label}_step({self._format_arguments()});
         return f"{unknown} estimates" + (f", then {rest} states of filters and integrals" if rest else "")
 
 
-def make_controllers(laws: tuple[Law, ...], robot: Robot, style: Style) -> tuple[ControllerCode, ...]:
-    """Return the code of control laws, each with a label of its own."""
+def make_controllers(options: COptions, robot: Robot, style: Style) -> tuple[ControllerCode, ...]:
+    """Return the code of the controllers, each with a label of its own."""
     codes: list[ControllerCode] = []
-    for law in laws:
+    for controller in options.controllers:
+        law = controller if isinstance(controller, Law) else _create_law(controller, robot, options.rate)
         if law.robot.loops or law.robot.actuated != robot.actuated:
             raise InputError(
                 f"the controller {law.name} is for the joints {', '.join(law.robot.actuated)}, but the exported robot "
@@ -152,3 +160,9 @@ def make_controllers(laws: tuple[Law, ...], robot: Robot, style: Style) -> tuple
             label, number = f"{make_prefix(law.name)}_{number}", number + 1
         codes.append(ControllerCode(law, style, label))
     return tuple(codes)
+
+
+def _create_law(controller: ControllerSettings | str, robot: Robot, rate: float) -> Law:
+    """Return a control law with the gains that a simulation of the default reference would use."""
+    motion = default_reference(robot, REFERENCE_SECONDS)(np.linspace(0.0, REFERENCE_SECONDS, REFERENCE_SAMPLES))
+    return create_controller(controller, robot, motion=motion, rate=rate)

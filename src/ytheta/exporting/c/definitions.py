@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ytheta.exporting.c.functions import BETA, CFunction
 from ytheta.exporting.c.number import Number
 from ytheta.exporting.c.statements import Body, Part, emit_body
+from ytheta.exporting.functions import BETA, RobotFunction
 from ytheta.native.operations import Operations, count_operations
 
 
@@ -27,7 +27,7 @@ class Definition:
     """One function in C. ``is_static``: it is only called by functions of the same file."""
 
     style: Style
-    function: CFunction
+    function: RobotFunction
     body: Body
     operations: Operations
     is_static: bool = False
@@ -94,7 +94,7 @@ class Definition:
         return lines
 
 
-def define(function: CFunction, style: Style, *, is_static: bool = False) -> Definition:
+def define(function: RobotFunction, style: Style, *, is_static: bool = False) -> Definition:
     """Return the C function of a graph."""
     body = emit_body(function.graph, style.number, prefix=style.prefix, output=function.output)
     if len(body.parts) == 1:

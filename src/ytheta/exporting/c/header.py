@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ytheta.exporting.c.controllers import ControllerCode
 from ytheta.exporting.c.definitions import Definition, Style
-from ytheta.exporting.c.functions import OBSERVER, RobotFunctions
 from ytheta.exporting.c.names import clean_comment, make_constants
 from ytheta.exporting.c.observer import format_prototypes, format_struct
+from ytheta.exporting.functions import OBSERVER, RobotFunctions
 from ytheta.robot.parameters import LENGTH_EXPONENTS
 from ytheta.robot.robot import Robot
 
@@ -63,7 +63,7 @@ def _format_introduction(functions: RobotFunctions, style: Style, *, origin: str
     needs = f"Needs from the C library: {', '.join(library)}." if library else "Needs no library."
     notes = [f"   {clean_comment(note)}." for note in functions.notes]
     lines = [
-        f"/* Written by ytheta. Dynamics of the robot {clean_comment(robot.name)!r}.",
+        f"/* Written by ytheta. Dynamics of the robot {clean_comment(robot.name)}.",
         f"   Source: {clean_comment(origin)}.",
         "",
         "   q, qd, qdd   position, velocity and acceleration of every joint: rad, rad/s, rad/s^2, or m, m/s, m/s^2",

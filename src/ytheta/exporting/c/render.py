@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ytheta
+from ytheta.errors import InputError
 from ytheta.exporting.c.build import format_cmake
 from ytheta.exporting.c.controllers import ControllerCode, make_controllers
 from ytheta.exporting.c.definitions import Definition, Style, define
-from ytheta.exporting.c.functions import OBSERVER, RobotFunctions
 from ytheta.exporting.c.header import format_header
 from ytheta.exporting.c.names import make_prefix
 from ytheta.exporting.c.number import find_number
@@ -17,6 +17,7 @@ from ytheta.exporting.c.observer import format_definitions
 from ytheta.exporting.c.options import COptions
 from ytheta.exporting.c.self_test import format_self_test
 from ytheta.exporting.c.trigonometry import emit_sine_cosine
+from ytheta.exporting.functions import OBSERVER, RobotFunctions
 from ytheta.exporting.source import ExportSource
 
 Options = COptions
@@ -26,9 +27,13 @@ def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Pa
     """Return the files of the C code of a robot; ``path`` is their folder."""
     robot = source.robot
     style = Style(make_prefix(options.name or robot.name), find_number(options.precision))
-    functions = RobotFunctions(robot, options)
+    if robot.loops:
+        raise InputError(
+            f"{robot.name!r} has closed loops, which C code of ytheta cannot close; export its CasADi functions"
+        )
+    functions = RobotFunctions(robot, options.parameters, options.functions)
     definitions = [define(function, style, is_static=function.name == OBSERVER) for function in functions.functions]
-    controllers = make_controllers(tuple(options.controllers), robot, style)
+    controllers = make_controllers(options, robot, style)
     everything = [*definitions, *(each for controller in controllers for each in controller.definitions)]
     library = _list_library_functions(everything, style, options)
     origin = f"{source.origin or 'description'}, exported by ytheta {ytheta.__version__}"

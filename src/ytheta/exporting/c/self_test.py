@@ -11,7 +11,7 @@ import numpy as np
 
 from ytheta.exporting.c.controllers import ControllerCode
 from ytheta.exporting.c.definitions import Definition, Style
-from ytheta.exporting.c.functions import BETA, OBSERVER, CFunction, RobotFunctions
+from ytheta.exporting.functions import BETA, OBSERVER, RobotFunction, RobotFunctions
 from ytheta.native.graph import Graph
 from ytheta.shapes import Float
 
@@ -62,7 +62,7 @@ def evaluate(graph: Graph, *inputs: np.ndarray) -> Float[np.ndarray, "size"]:
     return result
 
 
-def draw_inputs(function: CFunction, beta: np.ndarray, rng: np.random.Generator) -> list[Float[np.ndarray, "size"]]:
+def draw_inputs(function: RobotFunction, beta: np.ndarray, rng: np.random.Generator) -> list[Float[np.ndarray, "size"]]:
     return [beta if entry.name == BETA else rng.uniform(-1.5, 1.5, entry.size) for entry in function.graph.inputs]
 
 
@@ -115,7 +115,7 @@ def _test_observer(definition: Definition, beta: np.ndarray, rng: np.random.Gene
 
 
 def run_observer(
-    function: CFunction,
+    function: RobotFunction,
     beta: np.ndarray,
     gain: np.ndarray,
     q: np.ndarray,
@@ -141,7 +141,7 @@ def run_observer(
 def _test_controller(controller: ControllerCode, rng: np.random.Generator) -> str:
     p, number, label, n = controller.style.prefix, controller.style.number, controller.label, controller.n
     t, states = number.type, len(controller.start)
-    motion = _round([rng.uniform(-1.0, 1.0, (SAMPLES, n)) for _ in controller.motion], t)
+    motion = _round(draw_motion(controller, rng), t)
     torques, x = run_controller(controller, motion, dt=STEP)
     lines = [f"static int test_{label}(void)", "{", "    int sample, failures = 0;"]
     tables = (*zip(controller.motion, motion, strict=True), ("expected", torques))
@@ -158,6 +158,14 @@ def _test_controller(controller: ControllerCode, rng: np.random.Generator) -> st
     ]
     lines += [f'    failures += compare("{label} state", state.x, end, {states}, {tolerance});'] if states else []
     return "\n".join([*lines, "    return failures;", "}", ""])
+
+
+def draw_motion(controller: ControllerCode, rng: np.random.Generator) -> list[Float[np.ndarray, "samples joints"]]:
+    """Return random motion and a reference so close to it that torque limits are not reached."""
+    drawn = {name: rng.uniform(-1.0, 1.0, (SAMPLES, controller.n)) for name in controller.motion}
+    for reference, measured in (("qr", "q"), ("qrd", "qd")):
+        drawn[reference] = drawn[measured] + 0.01 * drawn[reference]
+    return list(drawn.values())
 
 
 def run_controller(

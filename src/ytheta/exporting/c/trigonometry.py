@@ -1,12 +1,13 @@
 """Sine and cosine in C without a library: one range reduction and two polynomials for both, in a loop over angles.
 
 Method     as in ``native.codegen.trigonometry``: n is the integer nearest to 2 x / pi, and r = x - n pi/2 with pi/2 in
-           three parts, of which n times the first two is exact. Minimax polynomials on |r| <= pi/4 give sine and cosine
-           of r. The rotation by n quarter turns uses factors that are 0, 1 or -1, so it is exact and has no branch,
-           and compilers can vectorize the loop.
-Accuracy   MAX_ERROR_ULP units in the last place for |x| <= MAX_ANGLE, with and without fused multiply-add, but not with
-           options such as -ffast-math, which change the order of operations. The sine of -0 is +0.
-Beyond     angles beyond MAX_ANGLE, infinity and NaN give NaN: no silent loss of precision.
+           three or four parts, of which n times all but the last is exact. Minimax polynomials on |r| <= pi/4 give
+           sine and cosine of r. The rotation by n quarter turns uses factors that are 0, 1 or -1, so it is exact and
+           has no branch, and compilers can vectorize the loop.
+Accuracy   ``max_error_ulp`` units in the last place for |x| <= ``max_angle``, with and without fused multiply-add, but
+           not with options such as -ffast-math, which change the order of operations. The sine of -0 is +0.
+Beyond     if an angle is beyond ``max_angle``, infinite or NaN, all results are NaN: no silent loss of precision. A
+           selection for each angle would keep compilers from vectorizing the loop.
 Reference  double: polynomials of fdlibm (Sun Microsystems), float: of Cephes (S. L. Moshier)
 """
 
@@ -25,18 +26,18 @@ class SineCosine:
 
     max_angle: float
     max_error_ulp: float
-    half_pi: tuple[float, float, float]
+    half_pi: tuple[float, ...]
     sine: tuple[float, ...]
     cosine: tuple[float, ...]
 
 
 _CONSTANTS = {
     "double": SineCosine(native.MAX_ANGLE, 2.0, native.HALF_PI, native.SINE, native.COSINE),
-    # The first two parts of pi/2 have 12 bits, so that products with |n| < 2^12 are exact.
+    # The first three parts of pi/2 have 12 bits, so that products with |n| < 2^12 are exact.
     "float": SineCosine(
         4096.0,
         2.0,
-        (1.5703125, 0.0004837512969970703, 7.549790126404332e-08),
+        (1.5703125, 0.0004837512969970703, 7.549533620476723e-08, 2.5633440682570896e-12),
         (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
         (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
     ),
@@ -60,16 +61,28 @@ def emit_sine_cosine(prefix: str, number: Number, *, trigonometry: str) -> str:
         "two_over_pi": number.format(native.TWO_OVER_PI),
         "half": number.format(0.5),
         "one": number.format(1.0),
-        "zero": number.format(0.0),
-        "first": number.format(k.half_pi[0]),
-        "second": number.format(k.half_pi[1]),
-        "third": number.format(k.half_pi[2]),
+        "offset": f"{int(k.max_angle)}",
+        "offset_half": number.format(k.max_angle + 0.5),
+        "reduction": "\n".join(f"        {line}" for line in _reduce(number, k.half_pi)),
         "sine": _nest(number, k.sine),
         "cosine": _nest(number, k.cosine),
         "angle": f"{k.max_angle:g}",
         "ulp": f"{k.max_error_ulp:g}",
     }
     return _OWN.format(**values)
+
+
+def _reduce(number: Number, half_pi: Sequence[float]) -> list[str]:
+    """Return the statements that compute r from the angle and the number m of quarter turns."""
+    t, lost = number.type, ""
+    lines = [f"const {t} r0 = angle - m * {number.format(half_pi[0])}; /* exact */"]
+    for k, part in enumerate(half_pi[1:-1], start=1):
+        product = f"m * {number.format(part)}"
+        lines.append(f"const {t} r{k} = r{k - 1} - {product};")
+        lines.append(f"const {t} lost{k} = (r{k - 1} - r{k}) - {product}; /* rounding error of r{k} */")
+        lost += f"lost{k} + " if k < len(half_pi) - 2 else f"lost{k}"
+    lines.append(f"const {t} r = r{len(half_pi) - 2} + (({lost}) - m * {number.format(half_pi[-1])});")
+    return lines
 
 
 def _nest(number: Number, coefficients: Sequence[float]) -> str:
@@ -81,41 +94,37 @@ def _nest(number: Number, coefficients: Sequence[float]) -> str:
 
 
 _OWN = """\
-/* Sine and cosine of n angles. Error: at most {ulp} units in the last place for |x| <= {angle} rad;
-   NaN for angles beyond, which a position in range never reaches. */
+/* Sine and cosine of n angles. Error: at most {ulp} units in the last place if |x| <= {angle} rad for all angles;
+   otherwise all results are NaN. Positions of a robot are far within this range. */
 static void {p}_sine_cosine(const {t} *restrict x, {t} *restrict sine, {t} *restrict cosine, const int n)
 {{
     int k, beyond = 0;
     for (k = 0; k < n; k++) {{
-        const int inside = x[k] >= -{limit} && x[k] <= {limit};
-        const {t} angle = inside ? x[k] : {zero};
-        const {t} turns = angle * {two_over_pi};
-        const int32_t quarters = (int32_t)(turns + (turns < {zero} ? -{half} : {half}));
+        beyond |= !((x[k] >= -{limit}) & (x[k] <= {limit}));
+    }}
+    if (beyond) {{
+        for (k = 0; k < n; k++) {{
+            sine[k] = cosine[k] = (x[k] - x[k]) / (x[k] - x[k]); /* NaN */
+        }}
+        return;
+    }}
+    for (k = 0; k < n; k++) {{
+        const {t} angle = x[k];
+        /* The sum is positive, so that the conversion rounds to the nearest number of quarter turns. */
+        const int32_t quarters = (int32_t)(angle * {two_over_pi} + {offset_half}) - {offset};
         const {t} m = ({t})quarters;
-        const {t} coarse = angle - m * {first}; /* exact */
-        const {t} fine = coarse - m * {second};
-        const {t} lost = (coarse - fine) - m * {second}; /* rounding error of fine */
-        const {t} r = fine + (lost - m * {third});
+{reduction}
         const {t} z = r * r;
         const {t} s = r + (z * r) * {sine};
         const {t} h = {half} * z;
         const {t} head = {one} - h;
         const {t} c = head + ((({one} - head) - h) + (z * z) * {cosine});
-        const uint32_t bits = (uint32_t)quarters;
-        const int32_t sign = 1 - (int32_t)(bits & 2u);
-        const int32_t is_odd = (int32_t)(bits & 1u);
-        const {t} even = ({t})((1 - is_odd) * sign); /* cosine of the quarter turns: 0, 1 or -1 */
-        const {t} odd = ({t})(is_odd * sign);        /* their sine */
+        const int32_t odd_turns = quarters & 1;
+        const int32_t sign = 1 - (quarters & 2);
+        const {t} odd = ({t})(odd_turns * sign);         /* sine of the quarter turns: 0, 1 or -1 */
+        const {t} even = ({t})(sign - odd_turns * sign); /* their cosine */
         sine[k] = even * s + odd * c;
         cosine[k] = even * c - odd * s;
-        beyond |= !inside;
-    }}
-    if (beyond) {{
-        for (k = 0; k < n; k++) {{
-            if (!(x[k] >= -{limit} && x[k] <= {limit})) {{
-                sine[k] = cosine[k] = (x[k] - x[k]) / (x[k] - x[k]); /* NaN */
-            }}
-        }}
     }}
 }}
 """

@@ -19,7 +19,6 @@ from ytheta.errors import InputError
 from ytheta.exporting.descriptions import new_mjcf
 from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
 from ytheta.exporting.descriptions.includes import insert_edited_files
-from ytheta.exporting.descriptions.losses import find_losses as find_format_losses
 from ytheta.exporting.descriptions.mjcf_file import MjcfFile, read_mjcf_file
 from ytheta.exporting.descriptions.numbers import format_numbers
 from ytheta.exporting.descriptions.references import find_misplaced_files
@@ -30,6 +29,7 @@ from ytheta.exporting.descriptions.xml_edit import (
     insert_children,
     set_attributes,
 )
+from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource
 from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node
@@ -69,7 +69,7 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
     found = find_xml(source, ROOT_TAG)
     mjcf = None if found is None else read_mjcf_file(found[2], found[0])
-    losses = find_format_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
+    losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
     if found is None or mjcf is None:
         return losses
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))

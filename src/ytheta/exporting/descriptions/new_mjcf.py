@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.exporting.descriptions.losses import is_mimic
 from ytheta.exporting.descriptions.numbers import format_comment, format_number, format_numbers, quote_name
+from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import quoteattr
 
 from ytheta.errors import InputError
-from ytheta.exporting.descriptions.losses import is_mimic
 from ytheta.exporting.descriptions.numbers import (
     format_comment,
     format_number,
@@ -15,6 +14,7 @@ from ytheta.exporting.descriptions.numbers import (
     list_moments,
     quote_name,
 )
+from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.inertia import Inertia

@@ -15,7 +15,6 @@ import numpy as np
 
 from ytheta.exporting.descriptions import new_urdf
 from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
-from ytheta.exporting.descriptions.losses import find_losses as find_format_losses
 from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
 from ytheta.exporting.descriptions.references import find_misplaced_files
 from ytheta.exporting.descriptions.source_file import find_xml
@@ -27,6 +26,7 @@ from ytheta.exporting.descriptions.xml_edit import (
     remove_element,
     set_attributes,
 )
+from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding
@@ -59,7 +59,7 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
     found = find_xml(source, ROOT_TAG)
     described = None if found is None else read_urdf(found[2], found[0], 0.0, fix_base=True)
-    losses = find_format_losses(source.robot, to="urdf", described=described)
+    losses = find_description_losses(source.robot, to="urdf", described=described)
     if found is None:
         return losses
     nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))

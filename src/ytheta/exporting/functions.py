@@ -28,8 +28,7 @@ from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import dot, zeros
-from ytheta.errors import InputError
-from ytheta.exporting.c.options import FUNCTIONS, COptions
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.native.graph import Graph, Input
@@ -38,10 +37,20 @@ from ytheta.robot.robot import Robot
 
 BETA = "beta"
 OBSERVER = "momentum_observer"
+FUNCTIONS = (
+    "inverse_dynamics",
+    "gravity",
+    "friction",
+    "regressor",
+    "mass_matrix",
+    "forward_dynamics",
+    OBSERVER,
+)
+PARAMETER_MODES = ("baked", "passed")
 
 
 @dataclass(frozen=True, eq=False)
-class CFunction:
+class RobotFunction:
     """One exported function: its graph, the name of its result, and what it computes."""
 
     name: str
@@ -61,24 +70,25 @@ class CFunction:
 
 @dataclass(frozen=True, eq=False)
 class RobotFunctions:
-    """The functions of a robot with its parameters baked in or passed."""
+    """The functions of a robot.
+
+    ``parameters``: "baked" for functions that contain the values, "passed" for functions with the additional input
+    beta. ``chosen``: names of the functions, or None for all that the robot has.
+    """
 
     robot: Robot
-    options: COptions
+    parameters: str = "baked"
+    chosen: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.robot.loops:
-            raise InputError(
-                f"{self.robot.name!r} has closed loops, which the export to C cannot close; export its CasADi functions"
-            )
         if not self.robot.actuated:
             raise InputError(f"{self.robot.name!r} has no joint that moves; there is nothing to export")
-        if self.has_load_friction and self.options.parameters == "passed":
+        if self.has_load_friction and self.is_passed:
             raise InputError(
                 f"{self.robot.name!r} has load-dependent friction, which is not linear in the parameters, so that they "
                 'cannot be passed; use parameters="baked"'
             )
-        if self.has_load_friction and OBSERVER in (self.options.functions or ()):
+        if self.has_load_friction and OBSERVER in (self.chosen or ()):
             raise InputError(self._explain_missing_observer())
 
     @property
@@ -92,13 +102,13 @@ class RobotFunctions:
 
     @property
     def is_passed(self) -> bool:
-        return self.options.parameters == "passed"
+        return self.parameters == "passed"
 
     @cached_property
-    def functions(self) -> tuple[CFunction, ...]:
+    def functions(self) -> tuple[RobotFunction, ...]:
         """The functions, in the order of FUNCTIONS."""
-        chosen = FUNCTIONS if self.options.functions is None else self.options.functions
-        makers: dict[str, Callable[[], CFunction]] = {
+        chosen = FUNCTIONS if self.chosen is None else self.chosen
+        makers: dict[str, Callable[[], RobotFunction]] = {
             "inverse_dynamics": self._make_inverse_dynamics,
             "gravity": self._make_gravity,
             "friction": self._make_friction,
@@ -133,7 +143,7 @@ class RobotFunctions:
         symbols = (*inputs.symbols, (Input(BETA, len(self.base), shared=True), beta))
         return replace(inputs, model=SymbolicModel(inputs.loops, theta), symbols=symbols)
 
-    def _make_inverse_dynamics(self) -> CFunction:
+    def _make_inverse_dynamics(self) -> RobotFunction:
         if self.is_passed:
             inputs = self._declare("qd", "qdd")
             graph = inputs.trace_output(
@@ -142,31 +152,33 @@ class RobotFunctions:
         else:
             graph = graphs.inverse_dynamics_graph(self.robot)
         about = "torques of a motion, with friction, rotor inertia and declared forces"
-        return CFunction("inverse_dynamics", graph, "tau", about)
+        return RobotFunction("inverse_dynamics", graph, "tau", about)
 
-    def _make_gravity(self) -> CFunction:
+    def _make_gravity(self) -> RobotFunction:
         inputs = self._declare()
         graph = inputs.trace_output("gravity", inputs.model.holding_torque)
-        return CFunction("gravity", graph, "tau", "torques that hold the robot at rest, without friction and offsets")
+        return RobotFunction(
+            "gravity", graph, "tau", "torques that hold the robot at rest, without friction and offsets"
+        )
 
-    def _make_friction(self) -> CFunction:
+    def _make_friction(self) -> RobotFunction:
         inputs = self._declare("qd")
         friction = dot(inputs.motion.drive_jacobian.T, inputs.model.compute_friction(inputs.motion))
-        kept = tuple(pair for pair in inputs.symbols if pair[0].name != "q")  # without loops, it depends on qd only
+        kept = tuple(pair for pair in inputs.symbols if pair[0].name != "q")  # it depends on positions only with loops
         graph = replace(inputs, symbols=kept).trace_output("friction", friction)
         load = ", without load-dependent friction" if self.has_load_friction else ""
-        return CFunction("friction", graph, "tau", f"torques of friction and offsets{load}")
+        return RobotFunction("friction", graph, "tau", f"torques of friction and offsets{load}")
 
-    def _make_regressor(self) -> CFunction:
+    def _make_regressor(self) -> RobotFunction:
         graph = graphs.regressor_graph(self.robot, parameters=self.base.independent)
-        return CFunction("regressor", graph, "Y", "Y_b of tau = Y_b beta, row by row; beta: base parameters")
+        return RobotFunction("regressor", graph, "Y", "Y_b of tau = Y_b beta, row by row; beta: base parameters")
 
-    def _make_mass_matrix(self) -> CFunction:
+    def _make_mass_matrix(self) -> RobotFunction:
         inputs = self._declare()
         graph = inputs.trace_output("mass matrix", inputs.model.mass_matrix)
-        return CFunction("mass_matrix", graph, "M", "mass matrix with rotor inertia, row by row")
+        return RobotFunction("mass_matrix", graph, "M", "mass matrix with rotor inertia, row by row")
 
-    def _make_forward_dynamics(self) -> CFunction:
+    def _make_forward_dynamics(self) -> RobotFunction:
         if self.is_passed:
             inputs = self._declare("qd", "tau")
             check_inertia(inputs)
@@ -175,9 +187,9 @@ class RobotFunctions:
             graph = inputs.trace_output("forward dynamics", qdd)
         else:
             graph = graphs.forward_dynamics_graph(self.robot)
-        return CFunction("forward_dynamics", graph, "qdd", "accelerations that torques cause")
+        return RobotFunction("forward_dynamics", graph, "qdd", "accelerations that torques cause")
 
-    def _make_observer(self) -> CFunction:
+    def _make_observer(self) -> RobotFunction:
         import casadi
 
         inputs = self._declare("qd")
@@ -187,4 +199,10 @@ class RobotFunctions:
         bias = inputs.model.torque(qd, zeros(len(qd)), recursion=recursion)
         change = scalars(casadi.densify(casadi.jtimes(column(p), x, column(qd))))  # (dM/dt) qd
         graph = inputs.trace_output("momentum", np.concatenate([p, bias - change]))
-        return CFunction(OBSERVER, graph, "momentum", "momentum p, then n of dp/dt = tau + external - n")
+        return RobotFunction(OBSERVER, graph, "momentum", "momentum p, then n of dp/dt = tau + external - n")
+
+
+def check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
+    """Raise UnknownNameError if the value of an option is not one of the known words."""
+    if value not in known:
+        raise UnknownNameError(f"{name} has the value {value!r}{suggest_names(value, known)}")

@@ -100,7 +100,8 @@ def test_wrong_usage_is_one_sentence(command: str) -> None:
         missing = refused(command, *arguments[:-1], *options)
         assert missing.startswith("error: Missing argument '")
         assert missing.endswith(place)
-        assert refused(command, *arguments, *options, "--snap", "wide").startswith("error: Invalid value for '--snap': ")
+        wide = refused(command, *arguments, *options, "--snap", "wide")
+        assert wide.startswith("error: Invalid value for '--snap': ")
         assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:], *options)
 
 

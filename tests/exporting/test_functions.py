@@ -66,9 +66,11 @@ def test_friction_is_that_of_the_friction_curve() -> None:
         float(compute_friction(drive, v)) + drive.offset for (_, drive), v in zip(robot.drives, qd, strict=True)
     ]
     for parameters in ("baked", "passed"):
-        computed = evaluate(RobotFunctions(robot, parameters), "friction", qd)
+        computed = evaluate(RobotFunctions(robot, parameters, ("friction",)), "friction", qd)
         np.testing.assert_allclose(computed, expected, rtol=1e-13)
-    assert not np.allclose(evaluate(RobotFunctions(robot), "friction", 1.01 * qd), expected, rtol=1e-13)
+    assert not np.allclose(
+        evaluate(RobotFunctions(robot, "baked", ("friction",)), "friction", 1.01 * qd), expected, rtol=1e-13
+    )
 
 
 def test_load_friction_has_no_observer_and_cannot_be_passed() -> None:

@@ -107,7 +107,7 @@ def test_a_file_of_a_newer_version_is_refused(version: str, message: str, model:
 def test_a_damaged_file_is_refused(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "arm.toml"
     path.write_text(model.read_text(encoding="utf-8").replace("covariance = [", "variance = [", 1), encoding="utf-8")
-    with pytest.raises(InputError, match="covariance are damaged"):
+    with pytest.raises(InputError, match=r"the key .covariance. of its identification is missing or damaged"):
         find_source(path)
 
 

@@ -82,6 +82,8 @@ def export_source(
         raise InputError(
             f"options is a value of type {type(options).__name__}; for {to!r}, give {options_type.__name__}(…) or None"
         )
+    if source.must_keep and not hasattr(module, "ROOT_TAG"):
+        raise InputError(f"the format {to!r} keeps nothing of {source.description}; remove the description")
     path = check_path(path, "the export")
     files = module.render(source, path, options=options_type() if options is None else options)
     check_targets(files, force=force)

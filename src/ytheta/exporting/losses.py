@@ -64,8 +64,8 @@ def _list_drive_losses(robot: Robot, *, rotor_inertia: bool) -> Iterator[_Loss]:
 def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> Iterator[_Loss]:
     yield from _list_drive_losses(robot, rotor_inertia=to != "urdf")
     yield "the coupling", tuple(c.joint for c in robot.couplings if not _is_written(c, robot, to, described))
-    values = {} if described is None else {force.name: force.value for force in described.forces}
-    yield "the declared force", tuple(force.name for force in robot.forces if values.get(force.name) != force.value)
+    in_file = {force.name for force in described.forces} if described is not None else set()
+    yield "the declared force", tuple(force.name for force in robot.forces if force.name not in in_file)
     if described is not None:
         names = {loop.name for loop in described.loops}
         yield "the loop", tuple(loop.name for loop in robot.loops if loop.name not in names)

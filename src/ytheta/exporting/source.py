@@ -41,12 +41,14 @@ class ExportSource:
     description  the URDF, MJCF or TOML file with the parts of the robot, if known. Formats that keep the rest of a
                  file, such as meshes and comments, start from it
     origin       one line about where the robot comes from, for comments
+    must_keep    whether the description was given explicitly, so that the format must keep its other content
     """
 
     robot: Robot
     table: Mapping[str, Any] | None = None
     description: Path | None = None
     origin: str = ""
+    must_keep: bool = False
 
 
 def find_source(
@@ -86,7 +88,7 @@ def find_source(
     if not force:
         _check_verdict(model)
         _check_consistency(robot)
-    return ExportSource(robot.numeric, _get_table(model), path, _describe_origin(model))
+    return ExportSource(robot.numeric, _get_table(model), path, _describe_origin(model), description is not None)
 
 
 def _find_described(path: Path, model: Model | Robot) -> Path | None:

@@ -17,6 +17,7 @@ from tests.support.exported_robots import (
     TOLERANCE,
     change_bodies,
     compute_mujoco_torque,
+    compute_pinocchio_torque,
     compute_torque,
     measure_difference,
 )
@@ -25,7 +26,8 @@ from tests.support.loop_robots import CATALOG
 from tests.support.mjcf_models import read
 from ytheta.errors import InputError, RobotFileError
 from ytheta.exporting.descriptions.mjcf_file import read_mjcf_file
-from ytheta.exporting.export import export
+from ytheta.exporting.export import export, find_losses
+from ytheta.exporting.source import find_source
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -161,6 +163,36 @@ def test_a_load_becomes_a_body(tmp_path: Path) -> None:
     robot = read(source).with_load(load, on="b", frame=Frame.shift(0.1) @ Frame.from_rpy(0.3, 0.2, 0.1))
     path = export_back(robot, source, tmp_path)
     check_torque(robot, source, path, UNNAMED)
+
+
+def test_springs_get_their_new_stiffness(tmp_path: Path) -> None:
+    source = write_arm(tmp_path)
+    spring = source.read_text(encoding="utf-8").replace('name="b2"', 'name="b2" springref="0.1" stiffness="3 0.5"')
+    source.write_text(spring, encoding="utf-8")
+    robot = read(source)
+    assert [force.name for force in robot.forces] == ["b2_spring", "b2_spring2"]
+    robot = replace(robot, forces=tuple(replace(force, value=2.0 * force.value) for force in robot.forces))
+    path = export_back(robot, source, tmp_path)
+    assert find_losses(find_source(robot, description=source), to="mjcf", path=path) == ()
+    for file, factor in ((source, 1.0), (path, 2.0)):
+        model = mujoco.MjModel.from_xml_path(str(file))
+        data = mujoco.MjData(model)
+        data.qpos[model.joint("b2").qposadr] = 0.4
+        mujoco.mj_forward(model, data)
+        torque = data.qfrc_spring[model.joint("b2").dofadr]
+        assert float(torque[0]) == pytest.approx(-factor * (3 * 0.3 + 0.5 * 0.3**2), rel=1e-12)
+
+
+def test_a_description_that_cannot_be_kept_is_refused(tmp_path: Path) -> None:
+    source = write_arm(tmp_path)
+    robot = read(source)
+    with pytest.raises(InputError, match=r"arm\.xml is not a file that starts with <robot>"):
+        export(robot, to="urdf", path=tmp_path / "new.urdf", description=source)
+    with pytest.raises(InputError, match=r"the format 'toml' keeps nothing of .*arm\.xml; remove the description"):
+        export(robot, to="toml", path=tmp_path / "new.toml", description=source)
+    (path,) = export(source, to="urdf", path=tmp_path / "new.urdf")
+    expected = compute_torque(robot, rotor_inertia=False)
+    assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
 
 
 def test_bounds_that_would_change_an_inertia_are_named(tmp_path: Path) -> None:

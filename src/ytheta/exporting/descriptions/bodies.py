@@ -19,7 +19,7 @@ from ytheta.errors import InputError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
 from ytheta.robot.merge import Merge, merge_fixed_links
-from ytheta.robot.parts import Drive, Joint, Link
+from ytheta.robot.parts import Drive, Force, Joint, Link
 from ytheta.robot.robot import Robot
 
 # Difference of a pose that reading cannot explain: angles are snapped by at most SNAP, at levers of some metres.
@@ -38,11 +38,13 @@ class FileChanges:
     inertias  the new inertias of links, by name
     drives    the drives of joints whose rotor inertia or friction changes, by name
     loads     fixed joints and links of loads that the file does not have
+    forces    declared forces of the file whose values change, such as springs of MJCF, with the new values
     """
 
     inertias: Mapping[str, Inertia]
     drives: Mapping[str, Drive]
     loads: tuple[tuple[Joint, Link], ...]
+    forces: tuple[Force, ...] = ()
 
 
 def find_changes(described: Robot, robot: Robot, *, file: str, unknown: Collection[str] = ()) -> FileChanges:
@@ -57,11 +59,12 @@ def find_changes(described: Robot, robot: Robot, *, file: str, unknown: Collecti
     )
     target = robot.merged
     check_same_geometry(described.merged, target, file)
-    known = {link.name for link in described.links}
+    known, values = {link.name for link in described.links}, {force.name: force.value for force in described.forces}
     return FileChanges(
         _find_inertias(described, robot, target, unknown),
         _find_drives(described, robot),
         tuple((joint, target.link(joint.child)) for joint in target.joints if joint.child in loads - known),
+        tuple(force for force in robot.forces if values.get(force.name, force.value) != force.value),
     )
 
 

@@ -8,8 +8,9 @@ inertias are written. An included file that changes is inserted in place of its 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from ytheta.exporting.descriptions.includes import insert_edited_files
 from ytheta.exporting.descriptions.mjcf_file import MjcfFile, read_mjcf_file
 from ytheta.exporting.descriptions.numbers import format_numbers
 from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import find_xml
+from ytheta.exporting.descriptions.source_file import find_missing_source, find_xml
 from ytheta.exporting.descriptions.xml_edit import (
     Edit,
     check_encoding,
@@ -36,7 +37,7 @@ from ytheta.files.xml_document import Node
 from ytheta.findings import Finding
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import Drive, Force
 from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.bodies import Body
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
@@ -71,7 +72,7 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     mjcf = None if found is None else read_mjcf_file(found[2], found[0])
     losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
     if found is None or mjcf is None:
-        return losses
+        return (*losses, *find_missing_source(source, "MJCF"))
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))
     names = (node.get("file", "") for node in nodes if node.tag in ("mesh", "hfield", "texture", "skin", "include"))
     return (*losses, *find_misplaced_files(names, found[0], path))
@@ -111,6 +112,10 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
         node = mjcf.joints[name]
         values = _find_joint_values(node, drive, mjcf.actuation.get(node.get("name", ""), Actuation()))
         edits[node.path] += set_attributes(contents[node.path], node.start, values)
+    for name in dict.fromkeys(force.torque[0][0] for force in changes.forces):
+        node = mjcf.joints[name]
+        springs = [force for force in changes.forces if force.torque[0][0] == name]
+        edits[node.path] += set_attributes(contents[node.path], node.start, _find_stiffness(node, springs))
     return insert_edited_files(file, contents, edits)
 
 
@@ -143,6 +148,15 @@ def _edit_body(contents: Mapping[Path, bytes], body: Body, attributes: Mapping[s
         return insert_children(content, body.node.start, [f"<inertial {text}/>"])
     node = body.content.inertial[0]
     return set_attributes(contents[node.path], node.start, attributes)
+
+
+def _find_stiffness(node: Node, springs: Sequence[Force]) -> dict[str, str | None]:
+    """Return the stiffness of a joint with new values; the reader calls a spring ``<joint>_spring<power>``."""
+    stiffness = list(node.numbers("stiffness"))
+    for force in springs:
+        power = re.search(r"_spring(\d*)(?:_\d+)?$", force.name)
+        stiffness[int(power[1]) - 1 if power is not None and power[1] else 0] = force.value
+    return {"stiffness": format_numbers(stiffness)}
 
 
 def _find_joint_values(node: Node, drive: Drive, actuation: Actuation) -> dict[str, str | None]:

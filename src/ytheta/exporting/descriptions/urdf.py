@@ -17,7 +17,7 @@ from ytheta.exporting.descriptions import new_urdf
 from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
 from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
 from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import find_xml
+from ytheta.exporting.descriptions.source_file import find_missing_source, find_xml
 from ytheta.exporting.descriptions.xml_edit import (
     Edit,
     apply_edits,
@@ -61,7 +61,7 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     described = None if found is None else read_urdf(found[2], found[0], 0.0, fix_base=True)
     losses = find_description_losses(source.robot, to="urdf", described=described)
     if found is None:
-        return losses
+        return (*losses, *find_missing_source(source, "URDF"))
     nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))
     return (*losses, *find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
 

@@ -1,7 +1,7 @@
 """Exported C code: time per call beside the C that CasADi generates from the same graph, and beside Pinocchio's C++.
 
 All programs are compiled with ``gcc -O3 -march=native`` (g++ for Pinocchio) and called in a loop over different motion.
-CasADi's C calls sin and cos of the C library. Pinocchio's model is built from the numbers of the same robot and its
+CasADi's C calls sin and cos of the C library. Pinocchio's model has the numbers of a URDF of the same robot, and its
 algorithms are compiled from its headers with the same options. This needs the headers of Pinocchio, which its wheel
 contains, and those of Eigen, which it does not contain: without them, the rows of Pinocchio are left out.
 """
@@ -12,14 +12,17 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import ytheta as yt
+from benchmarks import dynamics
 from benchmarks.clock import Row
+from benchmarks.reading import find_example_urdf
 from ytheta.errors import InputError
 from ytheta.exporting.functions import RobotFunction, RobotFunctions
 from ytheta.robot.robot import Robot
 
-ROBOTS = ("ur10", "panda")
+ROBOTS = tuple(name for name, _, _ in dynamics.ROBOTS.values())
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity", "regressor")
 REPETITIONS = 1000
 CALLS = 512  # in one measured run
@@ -35,7 +38,7 @@ def measure_rows() -> list[Row]:
         robot = yt.load(name)
         with tempfile.TemporaryDirectory() as folder:
             times = measure(robot, Path(folder))
-            pinocchio = measure_pinocchio(robot, Path(folder))
+            pinocchio = measure_pinocchio(name, Path(folder))
         for function in FUNCTIONS:
             label = f"{name} {function.replace('_', ' ')} in C"
             rows.append(Row(label, times["own", function], times["casadi", function], "CasADi's C"))
@@ -73,7 +76,7 @@ def write_casadi_source(function: RobotFunction, folder: Path) -> None:
     generator.generate(f"{folder}/")
 
 
-def measure_pinocchio(robot: Robot, folder: Path) -> dict[str, float]:
+def measure_pinocchio(name: str, folder: Path) -> dict[str, float]:
     """Return the times of Pinocchio's algorithms; empty if its headers or those of Eigen are not installed."""
     try:
         import pinocchio
@@ -91,8 +94,9 @@ def measure_pinocchio(robot: Robot, folder: Path) -> dict[str, float]:
         "gravity": f"pinocchio::computeGeneralizedGravity(model, data, {motion[0]}); out[0] = data.g[0];",
     }
     head = [f"#include <pinocchio/algorithm/{name}.hpp>" for name in ("rnea", "aba", "crba")]
-    n = len(robot.actuated)
-    setup = [*_format_model(robot), "pinocchio::Data data(model);", "static Eigen::VectorXd v[3][64];"]
+    model = _read_model(name)
+    n = model.nv
+    setup = [*_format_model(model), "pinocchio::Data data(model);", "static Eigen::VectorXd v[3][64];"]
     setup.append("for (i = 0; i < 3; i++) for (j = 0; j < 64; j++)")
     setup.append(f"v[i][j] = Eigen::Map<Eigen::VectorXd>(in[i][j], {n});")
     text = format_driver(n, head, [("pinocchio", name, call) for name, call in calls.items()], setup)
@@ -105,17 +109,22 @@ def measure_pinocchio(robot: Robot, folder: Path) -> dict[str, float]:
     return {name: seconds for (_, name), seconds in run_driver(folder, [*command, *libraries]).items()}
 
 
-def _format_model(robot: Robot) -> list[str]:
-    """Return C++ statements that build Pinocchio's model of a serial arm with revolute joints about z."""
-    from tests.support.pinocchio_peer import peer
+def _read_model(name: str) -> Any:
+    """Return Pinocchio's model of the arm."""
+    import pinocchio
 
-    model = peer(robot).model
+    file, locked = next((file, locked) for catalog, file, locked in dynamics.ROBOTS.values() if catalog == name)
+    whole = pinocchio.buildModelFromUrdf(str(find_example_urdf(file)))
+    joints = [whole.getJointId(joint) for joint in locked]
+    return pinocchio.buildReducedModel(whole, joints, pinocchio.neutral(whole))
+
+
+def _format_model(model: Any) -> list[str]:
+    """Return C++ statements that build a model of an arm with revolute joints."""
     lines = ["pinocchio::Model model;"]
     for k in range(1, model.njoints):
         placement, inertia = model.jointPlacements[k], model.inertias[k]
-        kind = model.joints[k].shortname()
-        axis = {"JointModelRX": "RX", "JointModelRY": "RY", "JointModelRZ": "RZ"}.get(kind)
-        joint = f"pinocchio::JointModel{axis}()" if axis else "pinocchio::JointModelRevoluteUnaligned(0, 0, 1)"
+        joint = f"pinocchio::{model.joints[k].shortname()}()"  # JointModelRX, RY or RZ
         rotation = ", ".join(f"{value!r}" for value in placement.rotation.ravel().tolist())
         shift = ", ".join(f"{value!r}" for value in placement.translation.tolist())
         moments = ", ".join(f"{value!r}" for value in inertia.inertia.ravel().tolist())

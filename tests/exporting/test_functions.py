@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,7 +35,7 @@ def test_functions_of_an_arm_agree_with_pinocchio(parameters: str) -> None:
     functions, peer = RobotFunctions(robot, parameters), pinocchio_peer.peer(robot)
     q, qd, qdd = draw(robot)
     tau, zero = peer.torque(q, qd, qdd), np.zeros(6)
-    close = {"rtol": 0.0, "atol": 1e-11 * np.linalg.norm(tau)}
+    close: dict[str, Any] = {"rtol": 0.0, "atol": 1e-11 * np.linalg.norm(tau)}
     np.testing.assert_allclose(evaluate(functions, "inverse_dynamics", q, qd, qdd), tau, **close)
     np.testing.assert_allclose(evaluate(functions, "gravity", q), peer.torque(q, zero, zero), **close)
     np.testing.assert_allclose(evaluate(functions, "forward_dynamics", q, qd, tau), qdd, rtol=0, atol=1e-9)

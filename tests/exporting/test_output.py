@@ -35,6 +35,26 @@ def test_other_files_of_a_folder_stay(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.c", "mine.c"]
 
 
+def test_a_full_disk_changes_nothing(tmp_path: Path) -> None:
+    files = {tmp_path / name: b"new" for name in ("a.c", "b.c")}
+    for path in files:
+        path.write_bytes(b"old")
+    written = []
+
+    def write(path: Path, content: bytes) -> None:
+        written.append(path)
+        if len(written) == 2:
+            raise OSError(28, "No space left on device")
+        with path.open("wb") as file:
+            file.write(content)
+
+    full = mock.patch("pathlib.Path.write_bytes", autospec=True, side_effect=write)
+    with full, pytest.raises(InputError, match="No space left on device"):
+        write_files(files)
+    assert [path.read_bytes() for path in files] == [b"old", b"old"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     files = {tmp_path / "new.c": b"new", tmp_path / "old.c": b"new"}
     (tmp_path / "old.c").write_bytes(b"old")

@@ -60,7 +60,7 @@ class Library:
 
     def compute(self, function: str, shape: tuple[int, ...], *inputs: np.ndarray) -> np.ndarray:
         """Return the result of a function of one sample."""
-        result = np.full(shape, np.nan, dtype=self.dtype)
+        result: np.ndarray = np.full(shape, np.nan, dtype=self.dtype)
         self.call(function, *(np.ascontiguousarray(values, dtype=self.dtype) for values in inputs), result)
         return result
 

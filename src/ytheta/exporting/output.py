@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ytheta.errors import InputError
@@ -32,10 +32,10 @@ def write_files(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
     new_folders = {path.parent for path in files if not path.parent.exists()}
     for folder in new_folders:
         _write_folder(folder, {path.name: content for path, content in files.items() if path.parent == folder})
-    for path, content in files.items():
-        if path.parent not in new_folders:
-            with write_atomically(path) as temporary:
-                temporary.write_bytes(content)
+    with ExitStack() as stack:  # all temporary files are renamed at its end
+        for path, content in files.items():
+            if path.parent not in new_folders:
+                stack.enter_context(write_atomically(path)).write_bytes(content)
     return tuple(files)
 
 

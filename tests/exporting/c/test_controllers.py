@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -57,19 +56,19 @@ def draw_motion(law: Law, k: int) -> tuple[list[np.ndarray], Reference]:
 
 
 def step_in_c(
-    library: Library, code: ControllerCode, state: object, motion: list[np.ndarray], r: Reference
+    library: Library, code: ControllerCode, state: np.ndarray, motion: list[np.ndarray], r: Reference
 ) -> tuple[int, np.ndarray]:
     tau = np.full(code.n, 7.0)
     measured = motion if code.law.needs_acceleration else motion[:2]
-    status = library.call(f"{code.label}_step", state, DT, *measured, r.q, r.qd, r.qdd, tau)  # type: ignore[arg-type]
+    status = library.call(f"{code.label}_step", state, DT, *measured, r.q, r.qd, r.qdd, tau)
     return status, tau
 
 
-def create_state(library: Library, code: ControllerCode) -> tuple[object, np.ndarray]:
+def create_state(library: Library, code: ControllerCode) -> tuple[np.ndarray, np.ndarray]:
     """Return the state and a view of its x."""
-    buffer = ctypes.create_string_buffer(8 * len(code.start) + 16)
-    library.call(f"{code.label}_init", buffer)
-    return buffer, np.frombuffer(buffer, dtype=float, count=len(code.start))
+    state = np.zeros(len(code.start) + 1)  # an int follows x
+    library.call(f"{code.label}_init", state)
+    return state, state[:-1]
 
 
 def test_every_step_is_that_of_python(library: Library, controllers: tuple[ControllerCode, ...]) -> None:
@@ -81,7 +80,7 @@ def test_every_step_is_that_of_python(library: Library, controllers: tuple[Contr
         np.testing.assert_array_equal(x, state.x)
         for k in range(5):
             motion, reference = draw_motion(law, k)
-            expected, state = law.step(state, (k + 1) * DT, *motion[:2], reference, qdd=motion[2])
+            expected, state = law.step(state, (k + 1) * DT, motion[0], motion[1], reference, qdd=motion[2])
             status, tau = step_in_c(library, code, c_state, motion, reference)
             assert status == 0
             np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-12 * abs(expected).max(), err_msg=code.label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.support.c_code import compile_program
 from ytheta.exporting.c.number import DOUBLE, FLOAT, Number
 from ytheta.exporting.c.trigonometry import emit_sine_cosine, find_constants
 
-TYPES = {"double": np.float64, "float": np.float32}
+TYPES: dict[str, Any] = {"double": np.float64, "float": np.float32}
 pytestmark = pytest.mark.skipif(
     np.finfo(np.longdouble).nmant < 63, reason="the expected values need numbers with 64 bits of mantissa"
 )

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
+    from ytheta.comparison.compare import Comparison as Comparison
+    from ytheta.comparison.compare import compare as compare
     from ytheta.dynamics.formulations.derivation import derive_link_regressor as derive_link_regressor
     from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
     from ytheta.dynamics.formulations.registry import formulations as formulations
@@ -99,6 +101,7 @@ _MODULES = {
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",
+    "Comparison": "ytheta.comparison.compare",
     "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
@@ -132,6 +135,7 @@ _MODULES = {
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
+    "compare": "ytheta.comparison.compare",
     "compute_friction": "ytheta.robot.friction_curve",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references.fourier",

@@ -83,6 +83,7 @@ ARGUMENTS = {
     "predict": ("panda", "none.csv"),
     "reproduce": (),
     "export": ("panda",),
+    "compare": (),  # it needs models, and reads no descriptions
 }
 REQUIRED_OPTIONS = {"export": ("--to", "toml", "--output", "none.toml")}
 

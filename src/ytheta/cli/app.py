@@ -15,9 +15,10 @@ import typer
 
 import ytheta
 from ytheta.cli.base import base
-from ytheta.cli.export import export
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
+from ytheta.cli.models.compare import compare
+from ytheta.cli.models.export import export
 from ytheta.cli.predict import predict
 from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
@@ -25,7 +26,7 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-_FUNCTIONS = (robots, inspect, base, simulate, identify, predict, export, reproduce)
+_FUNCTIONS = (robots, inspect, base, simulate, identify, predict, compare, export, reproduce)
 COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 # The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.

@@ -75,7 +75,7 @@ def test_the_command_prints_tables_and_json(folder: Path) -> None:
     result = ytheta("compare", "a.toml", "worn.toml", "--log", "b.npz", cwd=folder)
     assert result.returncode == 0
     assert re.search(r"joint2\.fv +\S+ ± \S+", result.stdout)
-    assert "differ by more than 3 standard deviations: joint2.fv" in result.stdout
+    assert "1 parameter differs by more than 3 standard deviations: joint2.fv" in result.stdout
     data = json.loads(ytheta("compare", "a.toml", "b.toml", "worn.toml", "--json", cwd=folder).stdout)
     assert data["models"] == ["a.toml", "b.toml", "worn.toml"]
     assert data["torques"] is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ytheta.report.numbers import replace_nonfinite
 
 if TYPE_CHECKING:
-    from ytheta.comparison.compare import Comparison
+    from ytheta.comparison.compare import Comparison, FrictionComparison, ParameterComparison
 
 
 def summarize_comparison(comparison: Comparison) -> dict[str, Any]:
@@ -28,10 +28,14 @@ def summarize_comparison(comparison: Comparison) -> dict[str, Any]:
             "robot": comparison.models[0].robot.name,
             "models": list(comparison.labels),
             "verdicts": [str(model.table.get("verdict", "unknown")) for model in comparison.models],
-            "parameters": [asdict(row) for row in comparison.parameters],
-            "friction": [asdict(row) for row in comparison.friction],
+            "parameters": [_summarize_row(row) for row in comparison.parameters],
+            "friction": [_summarize_row(row) for row in comparison.friction],
             "notable": [row.name for row in comparison.notable],
             "torques": torques,
         }
     )
     return data
+
+
+def _summarize_row(row: ParameterComparison | FrictionComparison) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(row).items()}

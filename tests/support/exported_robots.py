@@ -88,6 +88,10 @@ def compute_mujoco_torque(path: Path, robot: Robot, names: Mapping[str, str] | N
         mujoco.mj_rne(model, data, 1, torque)
         damping = np.reshape(model.dof_damping, model.nv)
         torque += model.dof_armature * data.qacc + damping * data.qvel + model.dof_frictionloss * np.sign(data.qvel)
+        for k in range(model.nu):
+            dof, square = int(model.jnt_dofadr[model.actuator_trnid[k, 0]]), model.actuator_gear[k, 0] ** 2
+            armature, damping = (np.ravel(each)[k] for each in (model.actuator_armature, model.actuator_damping))
+            torque[dof] += square * (armature * data.qacc[dof] + damping * data.qvel[dof])
         rows.append(torque[order])
     return np.array(rows)
 

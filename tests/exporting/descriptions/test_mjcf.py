@@ -22,7 +22,7 @@ from tests.support.exported_robots import (
     measure_difference,
 )
 from tests.support.loop_motion import differentiate_motion, draw_motion
-from tests.support.loop_robots import CATALOG
+from tests.support.loop_robots import CATALOG, make_looped_robot
 from tests.support.mjcf_models import read
 from ytheta.errors import InputError, RobotFileError
 from ytheta.exporting.descriptions.mjcf_file import read_mjcf_file
@@ -54,11 +54,11 @@ ARM = """<!-- kept: ünïcode & <tags> -->
       {include}
     </body>
   </worldbody>
-  <actuator><motor joint="a1" gear="2"/></actuator>
+  <actuator><motor joint="a1" gear="2" armature="0.01" damping="0.05"/></actuator>
 </mujoco>
 """
 SECOND = """<body name="b" pos="0 0 0.4" euler="0 15 0">
-        <joint axis="1 0 0" class="main"/><joint name="b2" axis="0 0 1" type="slide"/>
+        <joint axis="1 0 0" class="main"/><joint name="b2" axis="0 0 1" type="slide" damping="1 0.2"/>
         <geom type="capsule" size="0.04" fromto="0 0 0 0 0 0.3"/> <!-- a > b -->
       </body>"""
 
@@ -94,6 +94,14 @@ def test_an_arm_gives_the_torques_of_the_new_robot(settings: str, tmp_path: Path
     text = path.read_text(encoding="utf-8")
     for kept in ("<!-- kept: ünïcode & <tags> -->\n<mujoco model='arm'>", "<!-- a > b -->", "autolimits='true'"):
         assert kept in text
+    assert re.search(r'name="b2"[^>]* damping="0\.7 0\.2"', text)  # the quadratic damping stays
+
+
+def test_actuators_with_more_armature_than_the_model_are_named(tmp_path: Path) -> None:
+    source = write_arm(tmp_path)
+    robot = read(source).with_drives(lambda _, drive: replace(drive, rotor_inertia=0.03))
+    with pytest.raises(RobotFileError, match=r"line 11, <joint name='a1'>: its actuators have more armature"):
+        export_back(robot, source, tmp_path)
 
 
 def test_other_lines_stay(tmp_path: Path) -> None:
@@ -214,9 +222,10 @@ def test_robots_of_the_catalog_as_new_files(name: str, tmp_path: Path) -> None:
     check_torque(robot, old, path)
 
 
-@pytest.mark.parametrize("name", CATALOG)
+@pytest.mark.parametrize("name", [*CATALOG, "ring", "ball"])
 def test_loops_are_equality_constraints(name: str, tmp_path: Path) -> None:
-    robot = change_bodies(yt.load(name)).with_drives(lambda _, drive: replace(drive, coulomb=0.0))
+    described = make_looped_robot(name)
+    robot = change_bodies(described).with_drives(lambda _, drive: replace(drive, coulomb=0.0, offset=0.0))
     robot = without_cut_drives(robot)
     (path,) = export(robot, to="mjcf", path=tmp_path / "new.xml", force=True)
     Q, Qd, Qdd = draw_motion(name)
@@ -224,7 +233,7 @@ def test_loops_are_equality_constraints(name: str, tmp_path: Path) -> None:
     expected = np.asarray(yt.inverse_dynamics(robot).one(Q, Qd, Qdd))
     A, b = robot.coupling_map
     assert measure_difference(expected, project_torque(path, robot, A @ x + b, A @ xd, A @ xdd)) < 1e-6
-    (path,) = export(yt.load(name), to="mjcf", path=tmp_path / "old.xml", force=True)
+    (path,) = export(described, to="mjcf", path=tmp_path / "old.xml", force=True)
     assert measure_difference(expected, project_torque(path, robot, A @ x + b, A @ xd, A @ xdd)) > 1e-3
 
 
@@ -288,6 +297,8 @@ def test_couplings_and_home(tmp_path: Path) -> None:
 
 
 def test_what_mujoco_does_not_accept_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="loop 'slide' is cut at a prismatic joint"):
+        export(make_looped_robot("slide"), to="mjcf", path=tmp_path / "new.xml", force=True)
     for name in ("puma560", "lu-two-link"):
         with pytest.raises(InputError, match="link 'link1' moves, but its mass or a moment of inertia"):
             export(name, to="mjcf", path=tmp_path / "new.xml", force=True)

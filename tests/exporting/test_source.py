@@ -60,6 +60,11 @@ def test_a_model_has_its_table(model: Path, identification: Identification) -> N
         assert source.origin.endswith(f"verdict {identification.verdict.grade.value}")
 
 
+def test_exported_code_says_where_it_comes_from(model: Path, tmp_path: Path) -> None:
+    yt.export(model, to="c", path=tmp_path / "arm", options=yt.COptions(name="arm", functions=("gravity",)), force=True)
+    assert "Source: identified from a.npz" in (tmp_path / "arm" / "arm.h").read_text()
+
+
 def test_an_inconsistent_robot_is_refused() -> None:
     with pytest.raises(InputError, match=r"'puma560' is not physically consistent .*'link1': inertia.*use force"):
         find_source("puma560")

@@ -179,4 +179,5 @@ def _describe_origin(model: Robot | Model | Identification) -> str:
         logs, verdict = model.origin.logs, model.verdict.grade.value
     else:
         logs, verdict = tuple(map(str, model.table.get("logs", ()))), str(model.table.get("verdict", "unknown"))
-    return f"identified from {', '.join(logs) or 'unknown logs'}; verdict {verdict}"
+    names = ", ".join(Path(log).name for log in logs)  # folders of this computer mean nothing elsewhere
+    return f"identified from {names or 'unknown logs'}; verdict {verdict}"

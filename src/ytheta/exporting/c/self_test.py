@@ -11,6 +11,7 @@ import numpy as np
 
 from ytheta.exporting.c.controllers import ControllerCode
 from ytheta.exporting.c.definitions import Definition, Style
+from ytheta.exporting.c.number import Number
 from ytheta.exporting.functions import BETA, OBSERVER, RobotFunction, RobotFunctions
 from ytheta.native.graph import Graph
 from ytheta.shapes import Float
@@ -36,10 +37,10 @@ def format_self_test(
     for definition in definitions:
         test = _test_observer if definition.function.name == OBSERVER else _test_function
         tests.append(test(definition, beta, rng, len(functions.robot.actuated)))
-        calls.append(f"    failures += test_{definition.function.name}();")
+        calls.append(f"    failures += test_{definition.function.name}_samples();")
     for controller in controllers:
         tests.append(_test_controller(controller, rng))
-        calls.append(f"    failures += test_{controller.label}();")
+        calls.append(f"    failures += test_{controller.label}_samples();")
     main = "\n".join(
         [
             "int main(void)",
@@ -69,7 +70,7 @@ def draw_inputs(function: RobotFunction, beta: np.ndarray, rng: np.random.Genera
 def _test_function(definition: Definition, beta: np.ndarray, rng: np.random.Generator, _joints: int) -> str:
     function, number = definition.function, definition.style.number
     t, size = number.type, function.graph.size
-    lines = [f"static int test_{function.name}(void)", "{", "    int failures = 0;"]
+    lines = [f"static int test_{function.name}_samples(void)", "{", "    int failures = 0;"]
     lines += [f"    {t} result[{size}];", *_declare_parameters(definition)]
     tolerances = FORWARD_TOLERANCES if function.name == "forward_dynamics" else TOLERANCES
     for sample in range(SAMPLES):
@@ -95,10 +96,10 @@ def _test_observer(definition: Definition, beta: np.ndarray, rng: np.random.Gene
     q, qd, tau = _round([rng.uniform(-1.0, 1.0, (SAMPLES, joints)) for _ in range(3)], t)
     rows = run_observer(definition.function, beta, gain, q, qd, tau, dt=STEP)
     parameters = "&parameters, " if definition.function.is_parametric else ""
-    lines = [f"static int test_{OBSERVER}(void)", "{", "    int sample, failures = 0;"]
+    lines = [f"static int test_{OBSERVER}_samples(void)", "{", "    int sample, failures = 0;"]
     lines += [f"    static const {t} gain[] = {number.format_row(gain)};"]
     tables = (("q", q), ("qd", qd), ("tau", tau), ("expected", rows))
-    lines += list(_declare_tables(tables, t, joints, number.format))
+    lines += list(_declare_tables(tables, number, joints))
     lines += [f"    {t} result[{joints}];", f"    {p}_observer observer;", *_declare_parameters(definition)]
     lines += [
         f"    {p}_observer_init(&observer);",
@@ -143,9 +144,9 @@ def _test_controller(controller: ControllerCode, rng: np.random.Generator) -> st
     t, states = number.type, len(controller.start)
     motion = _round(draw_motion(controller, rng), t)
     torques, x = run_controller(controller, motion, dt=STEP)
-    lines = [f"static int test_{label}(void)", "{", "    int sample, failures = 0;"]
+    lines = [f"static int test_{label}_samples(void)", "{", "    int sample, failures = 0;"]
     tables = (*zip(controller.motion, motion, strict=True), ("expected", torques))
-    lines += list(_declare_tables(tables, t, n, number.format))
+    lines += list(_declare_tables(tables, number, n))
     lines += [f"    static const {t} end[] = {number.format_row(x)};"] if states else []
     lines += [f"    {t} result[{n}];", f"    {controller.state_type} state;", f"    {p}_{label}_init(&state);"]
     arguments = ", ".join(f"{name}[sample]" for name in controller.motion)
@@ -191,10 +192,10 @@ def _declare_parameters(definition: Definition) -> list[str]:
     ]
 
 
-def _declare_tables(tables: Sequence[tuple[str, np.ndarray]], t: str, n: int, form: object) -> Iterator[str]:
+def _declare_tables(tables: Sequence[tuple[str, np.ndarray]], number: Number, n: int) -> Iterator[str]:
     for name, rows in tables:
-        texts = ["{" + ", ".join(form(value) for value in row) + "}" for row in rows]  # type: ignore[operator]
-        yield f"    static const {t} {name}[][{n}] = {{{', '.join(texts)}}};"
+        texts = ", ".join(number.format_row(row) for row in rows)
+        yield f"    static const {number.type} {name}[][{n}] = {{{texts}}};"
 
 
 def _round(arrays: list[np.ndarray], t: str) -> list[np.ndarray]:

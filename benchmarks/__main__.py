@@ -8,10 +8,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import compile_time, dynamics, identify, reading, simulate, start_up
+from benchmarks import compile_time, dynamics, export, identify, reading, simulate, start_up
 from benchmarks.clock import Row
 
-BENCHMARKS = (dynamics, identify, simulate, compile_time, reading, start_up)
+BENCHMARKS = (dynamics, identify, simulate, compile_time, export, reading, start_up)
 
 
 def main() -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
+    from ytheta.comparison.compare import Comparison as Comparison
+    from ytheta.comparison.compare import compare as compare
     from ytheta.dynamics.formulations.derivation import derive_link_regressor as derive_link_regressor
     from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
     from ytheta.dynamics.formulations.registry import formulations as formulations
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
     from ytheta.excitation.writing.coefficient_file import load_trajectory as load_trajectory
     from ytheta.excitation.writing.save import save_trajectory as save_trajectory
+    from ytheta.exporting.c.options import COptions as COptions
+    from ytheta.exporting.casadi import CasadiOptions as CasadiOptions
+    from ytheta.exporting.export import export as export
+    from ytheta.exporting.settings.payload import PayloadOptions as PayloadOptions
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -96,10 +102,13 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
     "BodyBounds": "ytheta.identification.bodies.bounds",
+    "COptions": "ytheta.exporting.c.options",
+    "CasadiOptions": "ytheta.exporting.casadi",
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "Closure": "ytheta.robot.loops.closure",
     "Excitation": "ytheta.excitation.result",
+    "Comparison": "ytheta.comparison.compare",
     "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
@@ -114,6 +123,7 @@ _MODULES = {
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
     "Obstacle": "ytheta.excitation.clearance.obstacle",
     "ParameterChange": "ytheta.simulation.parameter_changes",
+    "PayloadOptions": "ytheta.exporting.settings.payload",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.prediction.prediction",
@@ -134,6 +144,7 @@ _MODULES = {
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
+    "compare": "ytheta.comparison.compare",
     "compute_friction": "ytheta.robot.friction_curve",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references.fourier",
@@ -141,6 +152,7 @@ _MODULES = {
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
     "excite": "ytheta.excitation.excite",
+    "export": "ytheta.exporting.export",
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",

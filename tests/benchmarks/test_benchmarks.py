@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import clock, compile_time, dynamics, identify
+from benchmarks import clock, compile_time, dynamics, export, identify
+from tests.support.c_code import find_compiler
 
 
 @pytest.fixture(autouse=True)
@@ -30,4 +31,13 @@ def test_compile_time() -> None:
 def test_identify() -> None:
     rows = [*identify._measure_fits("one thread", 1), *identify._measure_hour()]
     assert len(rows) == 3
+    assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)
+
+
+def test_export(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_compiler()
+    for name, value in {"ROBOTS": ("lu-two-link",), "PINOCCHIO_ROBOTS": (), "REPETITIONS": 2}.items():
+        monkeypatch.setattr(export, name, value)
+    rows = export.measure_rows()
+    assert [row.name.split()[1] for row in rows] == ["inverse", "forward", "mass", "gravity", "regressor"]
     assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)

@@ -84,12 +84,15 @@ ARGUMENTS = {
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
     "reproduce": (),
+    "export": ("panda",),
+    "compare": (),  # it needs models, and reads no descriptions
 }
+REQUIRED_OPTIONS = {"export": ("--to", "toml", "--output", "none.toml")}
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_wrong_usage_is_one_sentence(command: str) -> None:
-    arguments = ARGUMENTS[command]
+    arguments, options = ARGUMENTS[command], REQUIRED_OPTIONS.get(command, ())
     place = f"; see ytheta {command} --help"
     assert refused(command, *arguments, "--wwwww") == f"error: No such option: --wwwww{place}"
     misspelled = refused(command, *arguments, "--jsn")
@@ -97,11 +100,12 @@ def test_wrong_usage_is_one_sentence(command: str) -> None:
     assert "--json" in misspelled
     assert misspelled.endswith(place)
     if arguments:
-        missing = refused(command, *arguments[:-1])
+        missing = refused(command, *arguments[:-1], *options)
         assert missing.startswith("error: Missing argument '")
         assert missing.endswith(place)
-        assert refused(command, *arguments, "--snap", "wide").startswith("error: Invalid value for '--snap': ")
-        assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:])
+        wide = refused(command, *arguments, *options, "--snap", "wide")
+        assert wide.startswith("error: Invalid value for '--snap': ")
+        assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:], *options)
 
 
 def test_every_command_is_tried() -> None:

@@ -28,6 +28,8 @@ LIBRARY = {
     "identify": ("identify", "BodyBounds", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
     "reproduce": ("reproduce",),
+    "compare": ("compare",),
+    "export": ("export", "COptions", "PayloadOptions"),
 }
 # Options about files and printing, which have no argument. A result is written by its methods.
 OUTPUT_OPTIONS = ("output", "report", "force", "json", "verbose", "help")

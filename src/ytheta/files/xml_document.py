@@ -19,13 +19,17 @@ MAX_DEPTH = 500  # nested elements
 
 @dataclass(frozen=True)
 class Node:
-    """One element: its attributes, its children in order, and its place in the file."""
+    """One element: its attributes, its children in order, and its place in the file.
+
+    ``start`` is the index of its first byte in the file, so that ``path`` and ``start`` identify an element.
+    """
 
     tag: str
     attributes: dict[str, str]
     line: int
     path: Path
     children: tuple[Node, ...] = field(default=(), repr=False)
+    start: int = field(default=0, repr=False)
 
     @property
     def where(self) -> str:
@@ -89,26 +93,26 @@ class Node:
 class _OpenElement:
     """An element whose end tag has not been read yet."""
 
-    def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
-        self.tag, self.attributes, self.line = tag, attributes, line
+    def __init__(self, tag: str, attributes: dict[str, str], line: int, start: int) -> None:
+        self.tag, self.attributes, self.line, self.start = tag, attributes, line, start
         self.children: list[Node] = []
 
 
 def parse_xml(content: bytes, path: Path) -> Node:
     """Parse a document and return its root element."""
     parser = expat.ParserCreate()
-    open_elements = [_OpenElement("", {}, 0)]
+    open_elements = [_OpenElement("", {}, 0, 0)]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > MAX_DEPTH:
             raise RobotFileError(
                 f"{path.name}, line {parser.CurrentLineNumber}: elements are nested too deeply; flatten the document"
             )
-        open_elements.append(_OpenElement(tag, attributes, parser.CurrentLineNumber))
+        open_elements.append(_OpenElement(tag, attributes, parser.CurrentLineNumber, parser.CurrentByteIndex))
 
     def end(_tag: str) -> None:
         closed = open_elements.pop()
-        node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children))
+        node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children), closed.start)
         open_elements[-1].children.append(node)
 
     def doctype(*_declaration: object) -> None:

@@ -190,17 +190,39 @@ def read_model(path: str | Path) -> Model:
     if table is None:
         raise InputError(f"{path} is not an identified model: it has no table [{TABLE}]; identify the robot first")
     try:
-        rows = table["parameters"]
-        names = tuple(str(row["name"]) for row in rows)
-        beta, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
-        covariance = _to_symmetric_matrix(table["covariance"], len(names))
-    except (KeyError, OverflowError, TypeError, ValueError):
-        raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
+        names, beta, std = _read_parameters(table)
+        covariance = _read_covariance(table, len(names))
+    except InputError as error:
+        raise InputError(f"{path}: {error}; identify the robot again") from None
     known = {*robot.parameter_names, *(names if is_without_geometry(table) else ())}
     for contradiction in _find_contradictions(known, names, beta, std, covariance):
         raise InputError(f"{path}: {contradiction}; identify the robot again")
     _check_joints(table, robot, path)
     return Model(robot, names, beta, covariance, table)
+
+
+def _read_parameters(table: Mapping[str, Any]) -> tuple[tuple[str, ...], PerBase, PerBase]:
+    """Return names, values and standard deviations; InputError names the key that is missing or damaged."""
+    rows = table.get("parameters")
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise InputError("the key 'parameters' of its identification is missing or damaged")
+    for k, row in enumerate(rows, start=1):
+        for key, kind in (("name", str), ("value", int | float), ("std", int | float)):
+            value = row.get(key) if isinstance(row, Mapping) else None
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise InputError(f"the key {key!r} of parameter {k} of its identification is missing or damaged")
+    try:
+        values, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
+    except OverflowError:
+        raise InputError("a value of its parameters is too large for a number of this computer") from None
+    return tuple(row["name"] for row in rows), values, std
+
+
+def _read_covariance(table: Mapping[str, Any], size: int) -> BaseByBase:
+    try:
+        return _to_symmetric_matrix(table["covariance"], size)
+    except (KeyError, OverflowError, TypeError, ValueError):
+        raise InputError("the key 'covariance' of its identification is missing or damaged") from None
 
 
 def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:

@@ -15,12 +15,12 @@ from ytheta.native.codegen.assembly import FunctionBody, format_double
 
 MAX_ANGLE = 2.0**20
 
-_TWO_OVER_PI = 0.6366197723675814
-_HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+TWO_OVER_PI = 0.6366197723675814
+HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 # Adding and then subtracting this number rounds to the nearest integer. After the addition, the lowest bits are that
 # integer.
 _ROUNDING_SHIFT = 1.5 * 2.0**52
-_SINE = (
+SINE = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
     -1.98412698298579493134e-04,
@@ -28,7 +28,7 @@ _SINE = (
     -2.50507602534068634195e-08,
     1.58969099521155010221e-10,
 )
-_COSINE = (
+COSINE = (
     4.16666666666666019037e-02,
     -1.38888888888741095749e-03,
     2.48015872894767294178e-05,
@@ -44,10 +44,10 @@ def emit_sine_cosine(lanes: int) -> str:
     code = FunctionBody(lanes)
     v, n = code.vector, code.integers
 
-    shifted = code.multiply_add("%x", code.load_constant(_TWO_OVER_PI), code.load_constant(_ROUNDING_SHIFT))
+    shifted = code.multiply_add("%x", code.load_constant(TWO_OVER_PI), code.load_constant(_ROUNDING_SHIFT))
     quarters = code.assign(f"fsub {v} {shifted}, {code.load_constant(_ROUNDING_SHIFT)}")
     back = code.assign(f"fneg {v} {quarters}")
-    first, second, third = (code.load_constant(part) for part in _HALF_PI)
+    first, second, third = (code.load_constant(part) for part in HALF_PI)
     coarse = code.multiply_add(back, first, "%x")  # exact
     fine = code.multiply_add(back, second, coarse)
     # ``lost`` is the rounding error of ``fine``.
@@ -55,11 +55,11 @@ def emit_sine_cosine(lanes: int) -> str:
     r = code.assign(f"fadd {v} {fine}, {code.multiply_add(back, third, lost)}")
     z = code.assign(f"fmul {v} {r}, {r}")
 
-    p = _emit_polynomial(code, z, _SINE)
+    p = _emit_polynomial(code, z, SINE)
     cube = code.assign(f"fmul {v} {z}, {r}")
     sine = code.multiply_add(cube, p, r)
 
-    p = _emit_polynomial(code, z, _COSINE)
+    p = _emit_polynomial(code, z, COSINE)
     half = code.assign(f"fmul {v} {z}, {code.load_constant(0.5)}")
     head = code.assign(f"fsub {v} {code.load_constant(1.0)}, {half}")
     rest = code.assign(f"fsub {v} {code.assign(f'fsub {v} {code.load_constant(1.0)}, {head}')}, {half}")

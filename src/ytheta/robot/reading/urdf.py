@@ -93,7 +93,7 @@ def _read_inertia(node: Node) -> Inertia:
     if mass < 0.0:
         raise mass_node.error(f"the mass {mass:g} kg is negative; give a positive mass, or 0 for none")
     xx, xy, xz, yy, yz, zz = (tensor_node.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
-    frame = _read_origin(node)
+    frame = read_origin(node)
     rotation = np.array(frame.rotation)
     tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
     return Inertia.about_center(mass, to_vector(frame.matrix[:3, 3]), to_rows(tensor))
@@ -153,7 +153,7 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
         kind=kind,
         parent=parent.text("link"),
         child=child.text("link"),
-        placement=_read_origin(node, snapper),
+        placement=read_origin(node, snapper),
         axis=_read_axis(node, snapper) if kind is not JointKind.FIXED else (0.0, 0.0, 1.0),
         limits=_read_limits(node, findings, continuous=kind_name == "continuous")
         if kind_name != "floating"
@@ -162,7 +162,8 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
     )
 
 
-def _read_origin(node: Node, snapper: Snapper | None = None) -> Frame:
+def read_origin(node: Node, snapper: Snapper | None = None) -> Frame:
+    """Return the frame of the ``<origin>`` of an element; the identity if it has none."""
     origin = node.first("origin")
     if origin is None:
         return IDENTITY

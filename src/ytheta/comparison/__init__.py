@@ -1,0 +1,1 @@
+"""``compare``: two or more models of the same robot side by side."""

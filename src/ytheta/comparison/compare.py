@@ -1,0 +1,183 @@
+"""Compare models of the same robot, or of one robot over time: parameters, friction, and torques on a log.
+
+A difference of parameters is stated in standard deviations, ``(b - a) / sqrt(std_a^2 + std_b^2)`` with a of the first
+model. This treats the estimates as independent, which is cautious for models that share logs or a prior. Parameters are
+compared only if they have the same name and are the same combination of standard parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ytheta.display import Displayed
+from ytheta.errors import InputError
+from ytheta.identification.model_file import Model, read_model
+from ytheta.identification.predict import Prediction, predict
+from ytheta.logs.reading.read import LogInput, MappingInput
+from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.shapes import PerJoint
+
+MIN_NOTABLE_DIFFERENCE = 3.0  # standard deviations
+
+
+@dataclass(frozen=True)
+class ParameterComparison:
+    """One base parameter.
+
+    Attributes
+    ----------
+    name         name of the parameter
+    values       its value in each model; None if a model does not have it
+    std          its standard deviation in each model
+    differences  difference of each model from the first one, in standard deviations; None if it cannot be compared
+    """
+
+    name: str
+    values: tuple[float | None, ...]
+    std: tuple[float | None, ...]
+    differences: tuple[float | None, ...]
+
+    @property
+    def largest_difference(self) -> float:
+        """The largest magnitude of the differences; 0 if there are none."""
+        return max((abs(each) for each in self.differences if each is not None), default=0.0)
+
+
+@dataclass(frozen=True)
+class FrictionComparison:
+    """One friction parameter of one joint or motor, with its value in each model; None if a model does not have it."""
+
+    joint: str
+    kind: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Displayed):
+    """Models of one robot, side by side.
+
+    Attributes
+    ----------
+    labels       short names of the models, from their files
+    models       the models
+    parameters   the base parameters of all models
+    friction     the friction of the bodies, by joint and kind
+    predictions  the predicted torques of a log by each model; empty without a log
+    """
+
+    subject: ClassVar[str] = "comparison"
+
+    labels: tuple[str, ...]
+    models: tuple[Model, ...]
+    parameters: tuple[ParameterComparison, ...]
+    friction: tuple[FrictionComparison, ...]
+    predictions: tuple[Prediction, ...] = ()
+
+    @property
+    def notable(self) -> tuple[ParameterComparison, ...]:
+        """The parameters that differ by more than 3 standard deviations, largest difference first."""
+        rows = (row for row in self.parameters if row.largest_difference > MIN_NOTABLE_DIFFERENCE)
+        return tuple(sorted(rows, key=lambda row: -row.largest_difference))
+
+    @property
+    def torque_differences(self) -> tuple[PerJoint, ...]:
+        """The root mean square difference of each model's predicted torques from those of the first, per joint."""
+        return tuple(
+            np.sqrt(((each.predicted - self.predictions[0].predicted) ** 2).mean(axis=0)) for each in self.predictions
+        )
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.labels)}: {len(self.parameters)} parameters)"
+
+
+def compare(
+    models: Sequence[str | Path],
+    *,
+    log: LogInput | None = None,
+    mapping: MappingInput = None,
+    report_stage: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare two or more model files of the same robot; with a log, also the torques that they predict."""
+    if isinstance(models, str | Path) or len(models) < 2:
+        raise InputError("a comparison needs two or more model files; give a list of their paths")
+    read = tuple(read_model(path) for path in models)
+    _check_same_robot(read, models)
+    predictions = () if log is None else _predict_all(models, log, mapping, report_stage)
+    return Comparison(_make_labels(models), read, _compare_parameters(read), _compare_friction(read), predictions)
+
+
+def _check_same_robot(models: Sequence[Model], paths: Sequence[str | Path]) -> None:
+    first = models[0].robot
+    for model, path in zip(models, paths, strict=True):
+        if model.robot.actuated != first.actuated:
+            raise InputError(
+                f"{path} is a model of other joints ({', '.join(model.robot.actuated)}) than {paths[0]} "
+                f"({', '.join(first.actuated)}); compare models of the same robot"
+            )
+
+
+def _make_labels(paths: Sequence[str | Path]) -> tuple[str, ...]:
+    names = [Path(path).name for path in paths]
+    return tuple(name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True))
+
+
+def _compare_parameters(models: Sequence[Model]) -> tuple[ParameterComparison, ...]:
+    names = dict.fromkeys(name for model in models for name in model.names)
+    return tuple(_compare_parameter(name, models) for name in names)
+
+
+def _compare_parameter(name: str, models: Sequence[Model]) -> ParameterComparison:
+    values: list[float | None] = []
+    std: list[float | None] = []
+    expressions: list[object] = []
+    for model in models:
+        k = model.names.index(name) if name in model.names else None
+        values.append(None if k is None else float(model.beta[k]))
+        std.append(None if k is None else float(np.sqrt(model.covariance[k, k])))
+        expressions.append(None if k is None else model.table["parameters"][k].get("expression"))
+    differences = (
+        _measure_difference(values[0], value, std[0], each) if expression == expressions[0] else None
+        for value, each, expression in zip(values, std, expressions, strict=True)
+    )
+    return ParameterComparison(name, tuple(values), tuple(std), tuple(differences))
+
+
+def _measure_difference(
+    first: float | None, value: float | None, first_std: float | None, std: float | None
+) -> float | None:
+    if first is None or value is None or first_std is None or std is None:
+        return None
+    if first == value:
+        return 0.0
+    scale = math.hypot(first_std, std)
+    return (value - first) / scale if scale > 0.0 and math.isfinite(scale) else None
+
+
+def _compare_friction(models: Sequence[Model]) -> tuple[FrictionComparison, ...]:
+    drives = [dict(model.robot.drives) for model in models]
+    rows: list[FrictionComparison] = []
+    for joint in dict.fromkeys(name for each in drives for name in each):
+        for kind in FRICTION_PARAMETERS:
+            values = tuple(getattr(each[joint], kind) if joint in each else None for each in drives)
+            if any(values):
+                rows.append(FrictionComparison(joint, kind, values))
+    return tuple(rows)
+
+
+def _predict_all(
+    models: Sequence[str | Path],
+    log: LogInput,
+    mapping: MappingInput,
+    report_stage: Callable[[str], None] | None,
+) -> tuple[Prediction, ...]:
+    """Return the torques that each model predicts; the log is prepared for all of them as for the first."""
+    first = predict(models[0], log, mapping=mapping, report_stage=report_stage)
+    settings = first.preparation.settings
+    others = [predict(m, log, mapping=mapping, settings=settings, report_stage=report_stage) for m in models[1:]]
+    return first, *others

@@ -1,0 +1,95 @@
+"""Export to C99: one header, one source file, a self-test and a CMake file in a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import ytheta
+from ytheta.errors import InputError
+from ytheta.exporting.c.build import format_cmake
+from ytheta.exporting.c.controllers import ControllerCode, make_controllers
+from ytheta.exporting.c.definitions import Definition, Style, define
+from ytheta.exporting.c.header import format_header
+from ytheta.exporting.c.names import make_prefix
+from ytheta.exporting.c.number import find_number
+from ytheta.exporting.c.observer import format_definitions
+from ytheta.exporting.c.options import COptions
+from ytheta.exporting.c.self_test import format_self_test
+from ytheta.exporting.c.trigonometry import emit_sine_cosine
+from ytheta.exporting.functions import OBSERVER, RobotFunctions
+from ytheta.exporting.source import ExportSource
+
+Options = COptions
+
+
+def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Path, bytes]:
+    """Return the files of the C code of a robot; ``path`` is their folder."""
+    robot = source.robot
+    style = Style(make_prefix(options.name or robot.name), find_number(options.precision))
+    if robot.loops:
+        raise InputError(
+            f"{robot.name!r} has closed loops, which C code of ytheta cannot close; export its CasADi functions"
+        )
+    functions = RobotFunctions(robot, options.parameters, options.functions)
+    definitions = [define(function, style, is_static=function.name == OBSERVER) for function in functions.functions]
+    controllers = make_controllers(options, robot, style)
+    everything = [*definitions, *(each for controller in controllers for each in controller.definitions)]
+    library = _list_library_functions(everything, style, options)
+    origin = f"{source.origin or 'description'}, exported by ytheta {ytheta.__version__}"
+    p = style.prefix
+    texts = {
+        f"{p}.h": format_header(functions, style, definitions, controllers, origin=origin, library=library),
+        f"{p}.c": _format_source(functions, style, definitions, controllers, options, library, everything),
+        f"{p}_selftest.c": format_self_test(functions, style, definitions, controllers),
+        "CMakeLists.txt": format_cmake(p, needs_library=bool(library)),
+    }
+    return {path / name: text.encode("ascii") for name, text in texts.items()}
+
+
+def _list_library_functions(definitions: Sequence[Definition], style: Style, options: COptions) -> list[str]:
+    names = {name for definition in definitions for name in definition.body.library_functions}
+    if options.trigonometry == "libm" and any(definition.body.sine_pairs for definition in definitions):
+        names |= {f"sin{style.number.suffix}", f"cos{style.number.suffix}"}
+    return sorted(names)
+
+
+def _format_source(
+    functions: RobotFunctions,
+    style: Style,
+    definitions: Sequence[Definition],
+    controllers: Sequence[ControllerCode],
+    options: COptions,
+    library: Sequence[str],
+    everything: Sequence[Definition],
+) -> str:
+    p = style.prefix
+    sections = [f"/* Written by ytheta. See {p}.h. */", f'#include "{p}.h"']
+    sections += ["#include <math.h>"] if library else []
+    if any(definition.body.sine_pairs for definition in everything):
+        sections += ["#include <stdint.h>", "", _format_padding(p)]
+        sections.append(emit_sine_cosine(p, style.number, trigonometry=options.trigonometry))
+    sections.append(_format_parameters(functions, style))
+    for definition in definitions:
+        is_observer = definition.function.name == OBSERVER
+        joints = len(functions.robot.actuated)
+        sections.append(format_definitions(definition, joints) if is_observer else definition.format())
+    sections += [controller.format_definitions() for controller in controllers]
+    return "\n".join(sections)
+
+
+def _format_padding(prefix: str) -> str:
+    """Return the macro that rounds the number of angles up to whole vector registers, if there are such registers."""
+    macro = f"{prefix.upper()}_PAD"
+    return (
+        "/* Arrays of angles fill whole vector registers. */\n"
+        f"#if defined(__AVX__)\n#define {macro}(n) (((n) + 3) / 4 * 4)\n#else\n#define {macro}(n) (n)\n#endif\n"
+    )
+
+
+def _format_parameters(functions: RobotFunctions, style: Style) -> str:
+    p, t, f = style.prefix, style.number.type, style.number.format
+    argument = f"{style.parameters_type} *parameters" if functions.is_passed else f"{t} beta[{len(functions.base)}]"
+    target = "parameters->beta" if functions.is_passed else "beta"
+    rows = [f"    {target}[{k}] = {f(value)};" for k, value in enumerate(functions.base.beta)]
+    return "\n".join([f"void {p}_get_parameters({argument})", "{", *rows, "}", ""])

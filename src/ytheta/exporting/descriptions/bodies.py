@@ -1,0 +1,159 @@
+"""The inertias that the links of a file get, and the check that the file describes the robot.
+
+An identified robot has one body for all links that fixed joints connect. In the file, each link on a fixed joint keeps
+its inertia, and the link that carries it gets the rest of the body. If this rest is not physically consistent, the
+carrying link gets the whole body, and the links on it become massless. In both cases, the sum is the identified body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError, suggest_names
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.kinematics import joint_pose
+from ytheta.robot.merge import Merge, merge_fixed_links
+from ytheta.robot.parts import Drive, Force, Joint, Link
+from ytheta.robot.robot import Robot
+
+# Difference of a pose that reading cannot explain: angles are snapped by at most SNAP, at levers of some metres.
+MAX_POSE_DIFFERENCE = 20 * SNAP
+PROBE = 0.7  # position, in rad or m, at which joints are compared
+# Relative difference below which numbers are the same. Larger differences are written.
+SAME_NUMBER = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class FileChanges:
+    """What changes in a file.
+
+    Attributes
+    ----------
+    inertias  the new inertias of links, by name
+    drives    the drives of joints whose rotor inertia or friction changes, by name
+    loads     fixed joints and links of loads that the file does not have
+    forces    declared forces of the file whose values change, such as springs of MJCF, with the new values
+    """
+
+    inertias: Mapping[str, Inertia]
+    drives: Mapping[str, Drive]
+    loads: tuple[tuple[Joint, Link], ...]
+    forces: tuple[Force, ...] = ()
+
+
+def find_changes(described: Robot, robot: Robot, *, file: str, unknown: Collection[str] = ()) -> FileChanges:
+    """Return what must change in a file so that it describes the robot.
+
+    ``described`` is the robot in the file; ``unknown`` are its links whose inertias are not known.
+    """
+    robot = robot.numeric
+    loads = {link.name for link in robot.links if link.load}
+    described = replace(
+        described, links=tuple(replace(link, load=link.name in loads) for link in described.numeric.links)
+    )
+    target = robot.merged
+    check_same_geometry(described.merged, target, file)
+    known, values = {link.name for link in described.links}, {force.name: force.value for force in described.forces}
+    return FileChanges(
+        _find_inertias(described, robot, target, unknown),
+        _find_drives(described, robot),
+        tuple((joint, target.link(joint.child)) for joint in target.joints if joint.child in loads - known),
+        tuple(force for force in robot.forces if values.get(force.name, force.value) != force.value),
+    )
+
+
+def check_same_geometry(described: Robot, robot: Robot, file: str) -> None:
+    """Raise InputError unless two robots without fixed joints have the same movable joints at the same places."""
+    joints = {joint.name: joint for joint in described.movable}
+    for joint in robot.movable:
+        if joint.name not in joints:
+            raise InputError(
+                f"{file} has no joint {joint.name!r}, which {robot.name!r} has{suggest_names(joint.name, joints)}; "
+                "give the description from which the model was identified"
+            )
+        other = joints.pop(joint.name)
+        differs = [
+            what
+            for what, differ in (
+                ("parent link", _name_parent(joint, robot) != _name_parent(other, described)),
+                ("child link", joint.child != other.child),
+                ("type", joint.kind != other.kind),
+                ("position or axis", _measure_difference(joint, other) > MAX_POSE_DIFFERENCE),
+            )
+            if differ
+        ]
+        if differs:
+            raise InputError(
+                f"joint {joint.name!r} of {robot.name!r} has another {differs[0]} in {file}; "
+                "give the description from which the model was identified"
+            )
+    if joints:
+        raise InputError(
+            f"{robot.name!r} has no joint {next(iter(joints))!r}, which {file} has; "
+            "give the description from which the model was identified"
+        )
+
+
+def _name_parent(joint: Joint, robot: Robot) -> str:
+    """Return the parent link of a joint; the base has no name, since formats call it differently."""
+    return "" if joint.parent == robot.base.name else joint.parent
+
+
+def _measure_difference(joint: Joint, other: Joint) -> float:
+    """Return the largest difference of the poses of two joints at two positions."""
+    return max(float(abs(joint_pose(joint, q) - joint_pose(other, q)).max()) for q in (0.0, PROBE))
+
+
+def _find_inertias(described: Robot, robot: Robot, target: Robot, unknown: Collection[str]) -> dict[str, Inertia]:
+    merge = merge_fixed_links(described.links, described.joints, {}, {})
+    own = {link.name: link.inertia for link in robot.links}
+    inertias: dict[str, Inertia] = {}
+    for body in merge.links[1:]:
+        members = [name for name, (carrier, _) in merge.carrier.items() if carrier == body.name]
+        if len(robot.links) > len(target.links) and all(name in own for name in members):
+            shares = {name: own[name] for name in members}  # the robot has the links of the file
+        else:
+            shares = _share_body(merge, described, members, target.link(body.name).inertia, unknown)
+        inertias |= {
+            name: share
+            for name, share in shares.items()
+            if name in unknown or not _is_same(share, described.link(name).inertia)
+        }
+    return inertias
+
+
+def _share_body(
+    merge: Merge, described: Robot, members: list[str], body: Inertia, unknown: Collection[str]
+) -> dict[str, Inertia]:
+    """Return the inertias of the links of one body; the first member carries the others."""
+    carrier, *others = members
+    shares = {name: Inertia() if name in unknown else described.link(name).inertia for name in others}
+    carried = [share.seen_from(merge.carrier[name][1]) for name, share in shares.items() if not share.massless]
+    if not carried:
+        return {carrier: body, **shares}
+    rest = Inertia(tuple((body.vector - reduce(add, carried).vector).tolist()))
+    if carrier not in unknown and _is_same(rest, described.link(carrier).inertia, scale=body):
+        return {carrier: described.link(carrier).inertia, **shares}
+    if rest.consistency():
+        return {carrier: rest, **shares}
+    return {carrier: body, **dict.fromkeys(others, Inertia())}
+
+
+def _is_same(new: Inertia, old: Inertia, scale: Inertia | None = None) -> bool:
+    largest = np.abs((new if scale is None else scale).vector).max()
+    return bool(np.abs(new.vector - old.vector).max() <= SAME_NUMBER * largest)
+
+
+def _find_drives(described: Robot, robot: Robot) -> dict[str, Drive]:
+    old = {joint.name: joint.drive for joint in described.movable}
+    return {
+        joint.name: joint.drive
+        for joint in robot.movable
+        if joint.drive.parameters[:3] != old[joint.name].parameters[:3]
+    }

@@ -1,0 +1,210 @@
+"""A robot as a new MJCF file: bodies, joints, inertias, drives, loops, couplings, motors, markers and home.
+
+Loops become equality constraints between sites, couplings become joint equalities or, with several terms, tendons of
+fixed length. A cut revolute joint becomes two connected points on its axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.exporting.descriptions.numbers import format_comment, format_number, format_numbers, quote_name
+from ytheta.exporting.losses import is_mimic
+from ytheta.findings import Finding
+from ytheta.robot.frame import Frame
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.kinematics import joint_pose
+from ytheta.robot.parts import Coupling, Joint, JointKind, Link
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+
+UNLIMITED = 1e9  # rad or m; MJCF has no ranges with only one bound
+HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute joint
+# Dry friction stops a joint within 2 ms instead of MuJoCo's default of 20 ms, with which it resembles damping.
+FRICTION_SOLVER = {"solreffriction": "0.002 1", "solimpfriction": "0.99 0.99 0.001"}
+# kg m^2, relative to the largest; MuJoCo accepts smaller principal moments only if they are given in principal axes.
+MIN_RELATIVE_MOMENT = 1e-9
+MIN_MOMENT = 1e-13  # kg m^2
+
+
+def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
+    """Return a robot as MJCF text; a comment names what MJCF cannot express."""
+    root = Element("mujoco", model=check_name(robot.name))
+    SubElement(root, "compiler", angle="radian", inertiafromgeom="false", balanceinertia="false")
+    SubElement(root, "option", gravity=format_numbers(robot.gravity_in_base))
+    world = SubElement(root, "worldbody")
+    bodies = {robot.base.name: world}
+    for joint in robot.joints:
+        bodies[joint.child] = _add_body(bodies[joint.parent], joint, robot)
+    for marker in robot.markers:
+        _add_site(bodies[marker.link], marker.name, marker.frame)
+    equality = Element("equality")
+    for loop in robot.loops:
+        _add_loop(equality, loop.joint, bodies)
+    tendons = [tendon for coupling in robot.couplings for tendon in _add_coupling(equality, coupling, robot)]
+    _append(root, "tendon", tendons)
+    _append(root, "equality", list(equality))
+    _append(root, "actuator", list(_list_motors(robot)))
+    if robot.home:
+        qpos = _list_home(world, robot)
+        SubElement(SubElement(root, "keyframe"), "key", name="home", qpos=format_numbers(qpos))
+    indent(root)
+    comments = [format_comment(loss.text) for loss in losses]
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', *comments, tostring(root, encoding="unicode"), ""])
+
+
+def check_name(name: str) -> str:
+    """Return a name; InputError if XML does not allow it."""
+    quote_name(name)
+    return name
+
+
+def list_inertial_attributes(inertia: Inertia) -> dict[str, str]:
+    """Return the attributes of ``<inertial>``."""
+    attributes = {"pos": format_numbers(inertia.center), "mass": format_number(inertia.mass)}
+    if inertia.massless:  # MuJoCo accepts bodies without mass if they do not move relative to their parent
+        return {**attributes, "diaginertia": "0 0 0"}
+    tensor = np.array(inertia.tensor_about_center)
+    moments, axes = np.linalg.eigh(tensor)
+    if moments[0] > max(MIN_MOMENT, MIN_RELATIVE_MOMENT * moments[2]):
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor
+        return {**attributes, "fullinertia": format_numbers((xx, yy, zz, xy, xz, yz))}
+    axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
+    principal = {"diaginertia": format_numbers(np.maximum(moments, 0.0))}
+    return {**attributes, **principal, "xyaxes": format_numbers(axes[:, :2].T.ravel())}
+
+
+def format_load(joint: Joint, link: Link) -> str:
+    """Return a load as a body in one line."""
+    body = Element("body", {"name": check_name(link.name), **_list_pose(joint.placement @ joint.seat)})
+    SubElement(body, "inertial", list_inertial_attributes(link.inertia))
+    return tostring(body, encoding="unicode")
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A link of a cut joint, and the frame of the joint on it."""
+
+    link: str
+    frame: Frame
+
+
+def _add_body(parent: Element, joint: Joint, robot: Robot) -> Element:
+    link = robot.link(joint.child)
+    pose = _list_pose(Frame.from_matrix(joint_pose(joint, 0.0)))
+    body = SubElement(parent, "body", {"name": check_name(link.name), **pose})
+    if joint.moves:
+        if not any(_is_accepted(member.inertia) for member in _list_rigid_links(robot, link)):
+            raise InputError(
+                f"link {link.name!r} moves, but its mass or a moment of inertia about its centre is zero, which MuJoCo "
+                "does not accept; give it mass and moments of inertia, or export to toml"
+            )
+        _add_joint(body, joint)
+    SubElement(body, "inertial", list_inertial_attributes(link.inertia))
+    return body
+
+
+def _list_rigid_links(robot: Robot, link: Link) -> list[Link]:
+    """Return a link and the links that fixed joints connect to it."""
+    links = [link]
+    for each in links:  # the list grows
+        links += [robot.link(joint.child) for joint in robot.joints if joint.parent == each.name and not joint.moves]
+    return links
+
+
+def _is_accepted(inertia: Inertia) -> bool:
+    """Whether MuJoCo accepts a moving body with this inertia."""
+    return bool(inertia.mass > MIN_MOMENT and np.linalg.eigvalsh(inertia.tensor_about_center)[0] > MIN_MOMENT)
+
+
+def _add_joint(body: Element, joint: Joint) -> None:
+    seat = joint.seat.inverse()
+    element = SubElement(
+        body,
+        "joint",
+        name=check_name(joint.name),
+        type="hinge" if joint.kind is JointKind.REVOLUTE else "slide",
+        axis=format_numbers(np.array(seat.rotation) @ joint.axis),
+        pos=format_numbers(seat.matrix[:3, 3]),
+    )
+    bounds = (joint.limits.lower, joint.limits.upper)
+    if any(map(math.isfinite, bounds)):
+        element.set("range", format_numbers(min(max(bound, -UNLIMITED), UNLIMITED) for bound in bounds))
+    armature, damping, frictionloss, *_ = joint.drive.parameters
+    for key, value in (("armature", armature), ("damping", damping), ("frictionloss", frictionloss)):
+        if value:
+            element.set(key, format_number(value))
+    if frictionloss:
+        element.attrib.update(FRICTION_SOLVER)
+
+
+def _add_site(body: Element, name: str, frame: Frame) -> None:
+    SubElement(body, "site", {"name": check_name(name), **_list_pose(frame)})
+
+
+def _add_loop(equality: Element, joint: Joint, bodies: dict[str, Element]) -> None:
+    """Add the sites and constraints of a cut joint."""
+    if joint.kind is JointKind.PRISMATIC:
+        raise InputError(
+            f"loop {joint.name!r} is cut at a prismatic joint, which no constraint of MuJoCo replaces; "
+            "cut the loop at a revolute joint, or export to toml"
+        )
+    sides = (_Side(joint.parent, joint.placement), _Side(joint.child, joint.seat.inverse()))
+    for k in range(2 if joint.kind is JointKind.REVOLUTE else 1):
+        point = Frame.shift(*(HINGE_POINT_DISTANCE * k * a for a in joint.axis))
+        names = [f"{joint.name}.{k}.{side.link}" for side in sides]
+        for name, side in zip(names, sides, strict=True):
+            _add_site(bodies[side.link], name, side.frame @ point)
+        kind = "weld" if joint.kind is JointKind.FIXED else "connect"
+        SubElement(equality, kind, name=f"{joint.name}.{k}" if k else joint.name, site1=names[0], site2=names[1])
+
+
+def _add_coupling(equality: Element, coupling: Coupling, robot: Robot) -> Iterator[Element]:
+    """Add a joint equality or, for several terms, an equality of a tendon, which is yielded."""
+    joints = {joint.name for joint in robot.movable}
+    if not coupling.terms or is_mimic(coupling, robot):
+        ((leader, factor),) = coupling.terms or (("", 0.0),)
+        attributes = {"joint1": coupling.joint, **({"joint2": leader} if leader else {})}
+        SubElement(equality, "joint", attributes, polycoef=format_numbers((coupling.offset, factor, 0, 0, 0)))
+    elif all(name in joints for name, _ in coupling.terms):
+        tendon = Element("fixed", name=coupling.joint)
+        for name, factor in ((coupling.joint, 1.0), *((name, -factor) for name, factor in coupling.terms)):
+            SubElement(tendon, "joint", joint=name, coef=format_number(factor))
+        SubElement(equality, "tendon", tendon1=coupling.joint, polycoef=format_numbers((coupling.offset, 0, 0, 0, 0)))
+        yield tendon
+
+
+def _list_motors(robot: Robot) -> Iterator[Element]:
+    """Yield a torque motor for every actuated joint."""
+    joints = {joint.name: joint for joint in robot.movable}
+    for name in robot.actuated:
+        if name in joints:
+            effort = joints[name].limits.effort
+            limit = {} if math.isinf(effort) else {"forcerange": format_numbers((-effort, effort))}
+            yield Element("motor", {"name": name, "joint": name, **limit})
+
+
+def _list_home(world: Element, robot: Robot) -> list[float]:
+    """Return the joint positions at home in MuJoCo's order, which is that of the file."""
+    factors, offset = robot.coupling_map
+    positions = dict(zip((j.name for j in robot.movable), factors @ robot.home_coordinates + offset, strict=True))
+    return [float(positions[element.get("name", "")]) for element in world.iter("joint")]
+
+
+def _list_pose(frame: Frame) -> dict[str, str]:
+    matrix: Float[np.ndarray, "4 4"] = frame.matrix
+    pose = {"pos": format_numbers(matrix[:3, 3])}
+    if not np.array_equal(matrix[:3, :3], np.eye(3)):
+        pose["xyaxes"] = format_numbers(matrix[:3, :2].T.ravel())
+    return pose
+
+
+def _append(root: Element, tag: str, elements: Sequence[Element]) -> None:
+    if elements:
+        SubElement(root, tag).extend(elements)

@@ -1,0 +1,34 @@
+"""Export to the TOML format of ytheta: the whole robot, to the last digit, without the table of an identification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ytheta.errors import InputError
+from ytheta.exporting.source import ExportSource
+from ytheta.files.own_files import TOML_MARK
+from ytheta.findings import Finding
+from ytheta.robot.writing.toml import to_toml
+
+SUFFIX = ".toml"
+
+
+@dataclass(frozen=True)
+class Options:
+    """TOML has no settings."""
+
+
+def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
+    """Return the content of the TOML file."""
+    del options
+    if path.suffix.lower() != SUFFIX:
+        raise InputError(f"{path}: robots in TOML need the extension {SUFFIX}; change the name")
+    return {path: f"{TOML_MARK}\n{to_toml(source.robot)}".encode()}
+
+
+def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
+    """Return nothing: TOML expresses every robot."""
+    del source, path
+    return ()

@@ -1,0 +1,127 @@
+"""Export to URDF: the source file with new inertias and friction, or a new file.
+
+In the source file, only the attributes of ``<inertial>`` and ``<dynamics>`` change whose values are new; comments,
+order and white space stay. A new file has no meshes. Each new link frame is at its joint, as URDF requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from ytheta.exporting.descriptions import new_urdf
+from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
+from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
+from ytheta.exporting.descriptions.references import find_misplaced_files
+from ytheta.exporting.descriptions.source_file import find_missing_source, find_xml
+from ytheta.exporting.descriptions.xml_edit import (
+    Edit,
+    apply_edits,
+    check_encoding,
+    insert_children,
+    remove_element,
+    set_attributes,
+)
+from ytheta.exporting.losses import find_description_losses
+from ytheta.exporting.source import ExportSource
+from ytheta.files.xml_document import Node
+from ytheta.findings import Finding
+from ytheta.robot.frame import Frame, to_rows
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Drive, Joint, Link
+from ytheta.robot.reading.urdf import read_origin, read_urdf
+
+ROOT_TAG = "robot"
+
+
+@dataclass(frozen=True)
+class Options:
+    """URDF has no settings."""
+
+
+def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
+    """Return the content of the URDF file."""
+    del options
+    found = find_xml(source, ROOT_TAG)
+    if found is None:
+        return {path: new_urdf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
+    file, content, root = found
+    check_encoding(content, file)
+    described = read_urdf(root, file, 0.0, fix_base=True)
+    return {path: edit_urdf(content, root, find_changes(described, source.robot, file=file.name))}
+
+
+def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
+    """Return what the file does not express, and files that it refers to but that are not beside it."""
+    found = find_xml(source, ROOT_TAG)
+    described = None if found is None else read_urdf(found[2], found[0], 0.0, fix_base=True)
+    losses = find_description_losses(source.robot, to="urdf", described=described)
+    if found is None:
+        return (*losses, *find_missing_source(source, "URDF"))
+    nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))
+    return (*losses, *find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
+
+
+def edit_urdf(content: bytes, root: Node, changes: FileChanges) -> bytes:
+    """Return the content of a URDF file with these changes."""
+    edits: list[Edit] = []
+    for node in root.all("link"):
+        inertia = changes.inertias.get(node.text("name"))
+        if inertia is not None:
+            edits += _edit_link(content, node, inertia)
+    for node in root.all("joint"):
+        drive = changes.drives.get(node.text("name"))
+        if drive is not None:
+            edits += _edit_joint(content, node, drive)
+    loads = [text for joint, link in changes.loads for text in format_load(joint, link)]
+    return apply_edits(content, [*edits, *insert_children(content, root.start, loads, last=True)])
+
+
+def _edit_link(content: bytes, link: Node, inertia: Inertia) -> list[Edit]:
+    node = link.first("inertial")
+    if node is None:
+        return insert_children(content, link.start, [new_urdf.format_inertial(inertia)])
+    if inertia.massless:
+        return [remove_element(content, node.start)]
+    edits: list[Edit] = []
+    origin, mass, tensor = node.first("origin"), node.first("mass"), node.first("inertia")
+    assert mass is not None
+    assert tensor is not None
+    # The tensor is written in the axes of the file, so that its angles stay.
+    axes = np.array(read_origin(node).rotation)
+    turned = axes.T @ np.array(inertia.tensor_about_center) @ axes
+    center = format_numbers(inertia.center)
+    if origin is None:
+        edits += insert_children(content, node.start, [f'<origin xyz="{center}"/>'])
+    else:
+        edits += set_attributes(content, origin.start, {"xyz": center})
+    moments = list_moments(Inertia.about_center(1.0, (0.0, 0.0, 0.0), to_rows(turned)))
+    edits += set_attributes(content, mass.start, {"value": format_number(inertia.mass)})
+    return edits + set_attributes(content, tensor.start, {k: format_number(v) for k, v in moments.items()})
+
+
+def _edit_joint(content: bytes, joint: Node, drive: Drive) -> list[Edit]:
+    values = {"damping": drive.viscous, "friction": drive.coulomb}
+    node = joint.first("dynamics")
+    if node is None:
+        text = " ".join(f'{key}="{format_number(value)}"' for key, value in values.items())
+        return insert_children(content, joint.start, [f"<dynamics {text}/>"], last=True) if any(values.values()) else []
+    old = {key: node.number(key, 0.0) for key in values}
+    return set_attributes(
+        content, node.start, {key: format_number(value) for key, value in values.items() if value != old[key]}
+    )
+
+
+def format_load(joint: Joint, link: Link) -> tuple[str, str]:
+    """Return a load as a link and its fixed joint, each in one line."""
+    frame: Frame = joint.placement @ joint.seat
+    inertial = "" if link.inertia.massless else new_urdf.format_inertial(link.inertia)
+    return (
+        f"<link name={quote_name(link.name)}>{inertial}</link>",
+        f'<joint name={quote_name(joint.name)} type="fixed"><parent link={quoteattr(joint.parent)}/>'
+        f"<child link={quoteattr(link.name)}/>{new_urdf.format_origin(frame)}</joint>",
+    )

@@ -1,0 +1,84 @@
+"""What a format cannot express of a robot, as findings that name the parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+from ytheta.conventions import STANDARD_GRAVITY
+from ytheta.findings import Finding, Severity
+from ytheta.robot.parts import Coupling, Drive
+from ytheta.robot.robot import Robot
+
+MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
+
+_DRIVE_LAWS: tuple[tuple[str, Callable[[Drive], bool]], ...] = (
+    ("root friction", lambda drive: bool(drive.root)),
+    ("load-dependent friction", lambda drive: bool(drive.load)),
+    ("the torque offset", lambda drive: drive.offset != 0.0),
+    (
+        "the gradual change of sign of Coulomb friction (coulomb_speed)",
+        lambda drive: bool(drive.coulomb and drive.coulomb_speed),
+    ),
+)
+_Loss = tuple[str, tuple[str, ...]]  # what is lost, and the names of the parts
+
+
+def find_description_losses(robot: Robot, *, to: str, described: Robot | None) -> tuple[Finding, ...]:
+    """Return what a URDF or MJCF file does not contain.
+
+    ``described`` is the robot in the file that is edited, None for a new file.
+    """
+    return _make_findings(to.upper(), _list_description_losses(robot, to, described))
+
+
+def find_drive_losses(robot: Robot, *, to: str, rotor_inertia: bool = True) -> tuple[Finding, ...]:
+    """Return what a format with armature, viscous and Coulomb friction of joints cannot express of the drives."""
+    return _make_findings(to, _list_drive_losses(robot, rotor_inertia=rotor_inertia))
+
+
+def is_mimic(coupling: Coupling, robot: Robot) -> bool:
+    """Whether a coupling depends on one joint and on no motor, as ``mimic`` of URDF does."""
+    joints = {joint.name for joint in robot.movable}
+    return len(coupling.terms) == 1 and coupling.terms[0][0] in joints
+
+
+def _make_findings(to: str, losses: Iterable[_Loss]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding("not written", Severity.WARNING, f"{to} cannot express {what} of {', '.join(names)}", "", names)
+        for what, names in losses
+        if names
+    )
+
+
+def _list_drive_losses(robot: Robot, *, rotor_inertia: bool) -> Iterator[_Loss]:
+    joints = {joint.name: joint.drive for joint in robot.movable}
+    if not rotor_inertia:
+        yield "rotor inertia", tuple(name for name, drive in joints.items() if drive.rotor_inertia)
+    for law, has_law in _DRIVE_LAWS:
+        yield law, tuple(name for name, drive in joints.items() if has_law(drive))
+    others = ((name, drive) for name, drive in robot.drives if name not in joints)
+    yield "the drive", tuple(name for name, drive in others if any(drive.parameters))
+
+
+def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> Iterator[_Loss]:
+    yield from _list_drive_losses(robot, rotor_inertia=to != "urdf")
+    yield "the coupling", tuple(c.joint for c in robot.couplings if not _is_written(c, robot, to, described))
+    in_file = {force.name for force in described.forces} if described is not None else set()
+    yield "the declared force", tuple(force.name for force in robot.forces if force.name not in in_file)
+    if described is not None:
+        names = {loop.name for loop in described.loops}
+        yield "the loop", tuple(loop.name for loop in robot.loops if loop.name not in names)
+    # A new MJCF file contains gravity. A new URDF file turns the base so that gravity points downwards.
+    if described is not None and math.dist(described.gravity_in_base, robot.gravity_in_base) > MAX_GRAVITY_DIFFERENCE:
+        yield f"the gravity {robot.gravity} m/s^2, which differs from that of the file,", (robot.name,)
+    elif to == "urdf" and abs(math.hypot(*robot.gravity) - math.hypot(*STANDARD_GRAVITY)) > MAX_GRAVITY_DIFFERENCE:
+        yield f"the gravity {robot.gravity} m/s^2", (robot.name,)
+
+
+def _is_written(coupling: Coupling, robot: Robot, to: str, described: Robot | None) -> bool:
+    """Whether a coupling is in the edited file, or can be written to a new file."""
+    if described is not None:
+        return coupling in described.couplings
+    joints = {joint.name for joint in robot.movable}
+    return is_mimic(coupling, robot) or (to == "mjcf" and all(name in joints for name, _ in coupling.terms))

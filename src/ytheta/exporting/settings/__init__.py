@@ -1,0 +1,1 @@
+"""Settings of controllers and simulators: loads, friction tables, actuator parameters."""

@@ -1,0 +1,88 @@
+"""A comparison for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from ytheta.report.numbers import format_plain, significant_digits
+from ytheta.report.terminal import Column, fit_table, list_names, print_note, print_table, safe_text, safe_texts
+
+if TYPE_CHECKING:
+    from ytheta.comparison.compare import Comparison, ParameterComparison
+
+MAX_LISTED_PARAMETERS = 20
+MAX_NAMES = 8
+
+
+def print_comparison(console: Console, comparison: Comparison, *, verbose: bool = False) -> None:
+    """Print parameters, friction and torque errors; without ``verbose``, only the parameters that differ most."""
+    count = len(comparison.parameters)
+    robot = comparison.models[0].robot.name
+    console.print(safe_text(f"{robot}: {len(comparison.models)} models, {count} base parameters"))
+    rows = sorted(comparison.parameters, key=lambda row: -row.largest_difference)
+    _print_parameters(console, comparison, rows if verbose else rows[:MAX_LISTED_PARAMETERS])
+    if not verbose and count > MAX_LISTED_PARAMETERS:
+        print_note(console, f"{count - MAX_LISTED_PARAMETERS} more parameters differ less; --verbose prints them")
+    _print_friction(console, comparison)
+    if comparison.predictions:
+        _print_torques(console, comparison)
+    names = [row.name for row in comparison.notable]
+    if names:
+        subject = f"{len(names)} parameters differ" if len(names) > 1 else "1 parameter differs"
+        text = f"{subject} by more than 3 standard deviations: {list_names(names, MAX_NAMES)}"
+    else:
+        text = "no parameter differs by more than 3 standard deviations"
+    console.print(safe_text(text))
+
+
+def _print_parameters(console: Console, comparison: Comparison, rows: Iterable[ParameterComparison]) -> None:
+    rows = list(rows)
+    columns = [Column("base parameter", safe_texts(row.name for row in rows), align_left=True)]
+    for k, label in enumerate(comparison.labels):
+        cells = [_format_value(row.values[k], row.std[k]) for row in rows]
+        columns.append(Column(label, safe_texts(cells), short_heading=f"model {k + 1}"))
+        if k:
+            differences = [_format_optional(row.differences[k], 2) for row in rows]
+            columns.append(Column("difference / std", safe_texts(differences), short_heading="diff/std"))
+    print_table(console, fit_table(columns, console.width))
+
+
+def _print_friction(console: Console, comparison: Comparison) -> None:
+    if not comparison.friction:
+        return
+    columns = [
+        Column("joint", safe_texts(row.joint for row in comparison.friction), align_left=True),
+        Column("friction", safe_texts(row.kind for row in comparison.friction), align_left=True),
+    ]
+    for k, label in enumerate(comparison.labels):
+        cells = [_format_optional(row.values[k], 3) for row in comparison.friction]
+        columns.append(Column(label, safe_texts(cells), short_heading=f"model {k + 1}"))
+    print_table(console, fit_table(columns, console.width))
+
+
+def _print_torques(console: Console, comparison: Comparison) -> None:
+    """Print the torque errors of all models, and how much their torques differ from those of the first."""
+    joints = comparison.models[0].robot.actuated
+    columns = [Column("joint", safe_texts((*joints, "all")), align_left=True)]
+    for k, (label, prediction) in enumerate(zip(comparison.labels, comparison.predictions, strict=True)):
+        if prediction.errors is not None:
+            errors = (*prediction.errors.per_joint_percent.tolist(), prediction.errors.relative_percent)
+            cells = [f"{format_plain(error)} %" for error in errors]
+            columns.append(Column(f"error of {label}", safe_texts(cells), short_heading=f"error {k + 1}"))
+        if k:
+            rms = [*map(format_plain, comparison.torque_differences[k].tolist()), ""]
+            columns.append(Column("RMS difference", safe_texts(rms), short_heading="RMS diff"))
+    print_table(console, fit_table(columns, console.width, has_total_row=True))
+
+
+def _format_value(value: float | None, std: float | None) -> str:
+    if value is None or std is None:
+        return "–"
+    return f"{format_plain(value, significant_digits(value, std), zeros=True)} ± {format_plain(std, 2)}"
+
+
+def _format_optional(value: float | None, digits: int) -> str:
+    return "–" if value is None else format_plain(value, digits)

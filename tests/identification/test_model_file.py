@@ -191,7 +191,7 @@ EDITED = {  # a pattern in the file, its replacement, and the error message
         "the cutoff of its identification is an integer of more",
     ),
     "huge min_speed": (r"min_speed = .*", f"min_speed = [1{400 * '0'}, 0]", "min_speed of its identification"),
-    "huge value": (r'(name = "link1.mx\*", value = )[^,]+', rf"\g<1>1{400 * '0'}", "the parameters .* are damaged"),
+    "huge value": (r'(name = "link1.mx\*", value = )[^,]+', rf"\g<1>1{400 * '0'}", "parameters is too large"),
     "huge covariance": (r"(covariance = \[\n.*\n    \[)[^,]*", r"\g<1>1e308", "a negative eigenvalue"),
     "tiny variance": (r"(covariance = \[\n    )\[[^]]*\]", r"\1[5e-324]", "a negative eigenvalue"),
     "noise": (r"noise = .*", "noise = [1, 2, 3]", "noise of its identification has 3 numbers"),

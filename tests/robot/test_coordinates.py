@@ -75,7 +75,7 @@ def test_long_chains_of_couplings_and_joints() -> None:
     with pytest.raises(RobotError, match=r"couplings are circular: q1499 → q1498 → .* … → q1499; remove one"):
         revolute_chain(*joints, couplings=(*couplings, Coupling("q0", ((f"q{count - 1}", 1.0),))))
     steep = tuple(replace(coupling, terms=((coupling.terms[0][0], 1e200),)) for coupling in couplings)
-    with pytest.raises(RobotError, match="the coupling of joint 'q2': its result should be finite"):
+    with pytest.raises(RobotError, match="the coupling of joint 'q1' contains 1e\\+200, which is too large"):
         revolute_chain(*joints, couplings=steep)
     with pytest.raises(RobotError, match="the robot has 2001 joints and motors, but at most 2000"):
         revolute_chain(*((f"q{k}", f"l{k}", f"l{k + 1}") for k in range(2001)))

@@ -18,7 +18,8 @@ import numpy as np
 from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.identification.model_file import Model, read_model
-from ytheta.identification.predict import Prediction, predict
+from ytheta.identification.predict import predict
+from ytheta.identification.prediction.prediction import Prediction
 from ytheta.logs.reading.read import LogInput, MappingInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import PerJoint

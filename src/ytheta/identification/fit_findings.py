@@ -30,7 +30,7 @@ from ytheta.robot.robot import Robot
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
 MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
-MIN_STUCK_SHARE = 0.5  # of the time at rest, above which a joint that cannot be judged hardly ever moves
+MIN_STUCK_SHARE = 0.5  # of the time; a joint that rests longer is stuck
 MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
 
 
@@ -152,12 +152,19 @@ def find_bounded_friction(robot: Robot) -> Iterator[Finding]:
         yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy, names=tuple(bounded))
 
 
-def find_contradictory_friction(choice: ModelChoice) -> Iterator[Finding]:
-    """Yield a note if load-dependent friction contradicts the torque on which it depends."""
-    if Family.LOAD in choice.contradictory:
-        statement = "load-dependent friction does not reproduce the torque that drives transmit, so the model has none"
-        remedy = "the motion does not separate the two; record faster and slower motion with other loads"
-        yield Finding(FitFindingCode.FRICTION, Severity.NOTE, statement, remedy)
+def find_contradictory_friction(choice: ModelChoice, families: Sequence[Family]) -> Iterator[Finding]:
+    """Yield a finding if load-dependent friction contradicts the torque on which it depends.
+
+    ``families``: those of the model, which has such friction all the same if the user asked for it.
+    """
+    if Family.LOAD not in choice.contradictory:
+        return
+    statement = "load-dependent friction does not reproduce the torque that drives transmit"
+    severity = Severity.WARNING if Family.LOAD in families else Severity.NOTE
+    if Family.LOAD not in families:
+        statement += ", so the model has none"
+    remedy = "the motion does not separate the two; record faster and slower motion with other loads"
+    yield Finding(FitFindingCode.FRICTION, severity, statement, remedy)
 
 
 def find_body_findings(result: Identification) -> Iterator[Finding]:

@@ -10,9 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from ytheta.errors import RobotError, UnknownNameError, suggest_names
-from ytheta.robot.checks import check_finite, check_unique, find_repeated
+from ytheta.robot.checks import check_finite, check_size, check_unique, find_repeated
 from ytheta.robot.parts import Coupling, Joint, Loop, Motor
 from ytheta.shapes import Float
+
+MAX_RATIO = 1e9  # of positions or velocities of coupled parts; larger than that of any gear
 
 
 def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequence[Loop]) -> None:
@@ -117,6 +119,9 @@ def build_coupling_map(
                 else:  # an independent motor
                     factors[k, column[term]] += factor
         check_finite((offset[k], *factors[k]), f"the coupling of joint {coupling.joint!r}: its result")
+        check_size(
+            (offset[k], *factors[k]), MAX_RATIO, f"the coupling of joint {coupling.joint!r} contains", "SI units"
+        )
     return factors, offset
 
 
@@ -138,6 +143,7 @@ def build_motor_map(
                 factors[k] += factor * joint_factors[row[name]]
                 offset[k] += factor * joint_offset[row[name]]
         check_finite((offset[k], *factors[k]), f"motor {motor.name!r}, turns_with: its result")
+        check_size((offset[k], *factors[k]), MAX_RATIO, f"motor {motor.name!r}, turns_with, contains", "SI units")
     return factors, offset
 
 

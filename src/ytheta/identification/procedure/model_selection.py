@@ -46,13 +46,6 @@ class SelectedModel:
         """Return the equations of the model."""
         return self.equations.make_problem(self.families, self.load)
 
-    def without_load(self) -> SelectedModel:
-        """Return the model without load-dependent friction, which contradicts the torque on which it depends."""
-        kept = tuple(family for family in self.choice.kept if family is not Family.LOAD)
-        choice = replace(self.choice, kept=kept, contradictory=(Family.LOAD,))
-        families = tuple(family for family in self.families if family is not Family.LOAD)
-        return replace(self, choice=choice, families=families, load=None)
-
     def compute_transition_covariance(self) -> BaseByBase | None:
         """Return the part of the covariance that is due to uncertain transition speeds; None if none was chosen."""
         request = self.maker.request
@@ -61,8 +54,8 @@ class SelectedModel:
         return compute_transition_covariance(request.robot, make_alternatives, lowest, self.transition_speeds)
 
 
-def select_model(maker: EquationMaker) -> SelectedModel:
-    """Choose the model of a request."""
+def select_model(maker: EquationMaker, *, contradictory: tuple[Family, ...] = ()) -> SelectedModel:
+    """Choose the model of a request; ``contradictory``: families that the model cannot have."""
     request = maker.request
     robot, selection, lowest = request.robot, request.selection, request.lowest_transition_speeds
     speeds: Mapping[str, float] = lowest
@@ -75,10 +68,11 @@ def select_model(maker: EquationMaker) -> SelectedModel:
     choice, load = choose_model(
         thinned.make_problem,
         thinned.make_validation_problem if equations.validation_sources else None,
-        considered=equations.considered,
+        considered=[family for family in equations.considered if family not in contradictory],
         forced=selection.forced,
         prior=request.prior,
     )
+    choice = replace(choice, contradictory=(*choice.contradictory, *contradictory))
     del thinned  # frees its motion
     families = (*choice.kept, *selection.forced)
     if speeds != lowest:  # they were chosen with other families

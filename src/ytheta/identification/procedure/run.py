@@ -120,21 +120,25 @@ def _estimate_with_own_load(
     """
     problem = model.make_problem()
     estimator, estimate = _estimate(request, model, problem)
-    for _ in range(MAX_LOAD_ROUNDS):
+    for count in range(MAX_LOAD_ROUNDS + 1):
         if model.load is None:
-            return model, problem, estimator, estimate
-        own = replace(model, load=make_rigid_torque(problem, estimate.beta))
-        own_problem = own.make_problem()
-        error, own_error = (
-            compute_error_percent(each.normal_equations(), estimate.beta) for each in (problem, own_problem)
+            break
+        load = make_rigid_torque(problem, estimate.beta)
+        improved = replace(model, load=load)
+        improved_problem = improved.make_problem()
+        error, improved_error = (
+            compute_error_percent(each.normal_equations(), estimate.beta) for each in (problem, improved_problem)
         )
-        if own_error <= MAX_LOAD_ERROR_RATIO * error:
-            return model, problem, estimator, estimate
-        model, problem = own, own_problem
-        estimator, estimate = _estimate(request, model, problem)
-    if Family.LOAD not in request.selection.forced:
-        model = model.without_load()
-        problem = model.make_problem()
+        if improved_error <= MAX_LOAD_ERROR_RATIO * error:
+            break
+        if count < MAX_LOAD_ROUNDS:
+            model, problem = improved, improved_problem
+        elif Family.LOAD in request.selection.forced:
+            model = replace(model, choice=replace(model.choice, contradictory=(Family.LOAD,)))
+            break
+        else:
+            model = select_model(model.maker, contradictory=(Family.LOAD,))
+            problem = model.make_problem()
         estimator, estimate = _estimate(request, model, problem)
     return model, problem, estimator, estimate
 
@@ -196,7 +200,7 @@ def _find_model_findings(
     yield from find_unexcited_joints(problem, estimator, estimate)
     yield from describe_transitions(request.lowest_transition_speeds, model.transition_speeds)
     yield from find_bounded_friction(base.robot)
-    yield from find_contradictory_friction(model.choice)
+    yield from find_contradictory_friction(model.choice, model.families)
 
 
 def _find_rests(request: Request, fit: TorqueErrors, validation: TorqueErrors | None) -> Iterator[Finding]:

@@ -116,7 +116,7 @@ def _read_shape(link: str, node: Node, path: Path) -> CollisionShape:
     geometry = node.first("geometry")
     if geometry is None or not geometry.children:
         raise node.error("<geometry> has no shape; add one, or remove <collision>")
-    shape, frame = geometry.children[0], _read_origin(node)
+    shape, frame = geometry.children[0], read_origin(node)
     match shape.tag:
         case "sphere":
             size: tuple[float, ...] = (shape.number("radius"),)

@@ -116,6 +116,8 @@ def _measure(data: bytes, compression: str, max_size: int) -> int:
     """Return the size of decompressed data, or a larger number than ``max_size``: the rest is not decompressed."""
     if not compression:
         return len(data)
+    if not data:  # an empty chunk need not be a frame
+        return 0
     try:
         decompressor = _create_decompressor(compression)
         size = len(decompressor.decompress(data, max_length=max_size + 1))

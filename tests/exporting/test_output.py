@@ -84,7 +84,7 @@ def test_a_failed_rename_restores_the_files_before_it(tmp_path: Path, failing: i
 def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     files = {tmp_path / "new.c": b"new", tmp_path / "old.c": b"new"}
     (tmp_path / "old.c").write_bytes(b"old")
-    with pytest.raises(InputError, match=r"old.c exists; choose another name, or use force"):
+    with pytest.raises(InputError, match=r"old.c exists; choose another name, or use force=True to"):
         check_targets(files, force=False)
     check_targets(files, force=True)
     write_files(files)

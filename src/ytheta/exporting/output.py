@@ -14,11 +14,14 @@ from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.temporary import PREFIX, create_temporary
 
 
-def check_targets(paths: Iterable[Path], *, force: bool) -> None:
-    """Raise InputError if a file cannot be written, or if it exists and ``force`` is false."""
+def check_targets(paths: Iterable[Path], *, force: bool, force_option: str = "force=True") -> None:
+    """Raise InputError if a file cannot be written, or if it exists and ``force`` is false.
+
+    ``force_option`` is how the caller's user spells ``force``.
+    """
     for path in paths:
         if path.exists() and not path.is_dir() and not force:
-            raise InputError(f"{path} exists; choose another name, or use force to overwrite it")
+            raise InputError(f"{path} exists; choose another name, or use {force_option} to overwrite it")
         if path.parent.is_dir() or not path.parent.parent.is_dir():
             check_writable(path)
         elif path.parent.exists():

@@ -13,7 +13,10 @@ import pytest
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from tests.support.command import refused, ytheta
+from ytheta.comparison.compare import list_differences
 from ytheta.errors import InputError
+from ytheta.robot.frame import Frame
+from ytheta.robot.parts import Coupling, Loop
 from ytheta.robot.robot import Robot
 
 
@@ -90,3 +93,71 @@ def test_bad_input_is_one_sentence(folder: Path) -> None:
     other = (folder / "a.toml").read_text().replace("joint2", "elbow")
     (folder / "other.toml").write_text(other)
     assert "is a model of other joints (joint1, elbow)" in refused("compare", "a.toml", "other.toml", cwd=folder)
+    for name in ("a.npz", "notes.txt", "arm.urdf", "."):
+        if not (folder / name).exists():
+            (folder / name).write_text("<robot/>")
+        line = refused("compare", "a.toml", name, cwd=folder)
+        assert line == f"error: {name} is not an identified model; give a file that identify wrote"
+    line = refused("compare", "a.toml", "panda", cwd=folder)
+    assert line == "error: panda does not exist; give the path of a model that identify wrote"
+
+
+def test_a_file_of_a_newer_version_is_refused(folder: Path) -> None:
+    newer, count = re.subn(r'^ytheta = ".*"', 'ytheta = "99.0.0"', (folder / "b.toml").read_text(), flags=re.M)
+    assert count == 1
+    (folder / "newer.toml").write_text(newer)
+    for models in (("a.toml", "newer.toml"), ("newer.toml", "a.toml")):
+        assert "newer.toml was written by ytheta 99.0.0" in refused("compare", *models, cwd=folder)
+
+
+def edit_model(folder: Path, pattern: str, replacement: str) -> Path:
+    """The second model with a change of its description."""
+    text, count = re.subn(pattern, replacement, (folder / "b.toml").read_text(), count=1)
+    assert count == 1
+    path = folder / "edited.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "difference"),
+    [
+        (r"\bl1 = [0-9.]+", "l1 = 0.123", "its joint 'joint2' has another position or axis"),
+        (r'type = "revolute"', 'type = "prismatic"', "its joint 'joint1' has another type"),
+    ],
+)
+def test_another_geometry_is_refused(folder: Path, pattern: str, replacement: str, difference: str) -> None:
+    path = edit_model(folder, pattern, replacement)
+    with pytest.raises(InputError, match=rf"edited\.toml is a model of another robot than .*a\.toml: {difference};"):
+        yt.compare([folder / "a.toml", path])
+
+
+def test_other_links_loops_and_couplings_are_differences() -> None:
+    robot, looped = yt.load("ur10"), yt.load("five-bar")
+    first, second, *_ = (joint.name for joint in robot.movable)
+    assert list(list_differences(robot, robot)) == list(list_differences(looped, looped)) == []
+    renamed = replace(
+        robot,
+        links=tuple(replace(x, name="hand" if x.name == "wrist_3_link" else x.name) for x in robot.links),
+        joints=tuple(
+            replace(x, parent=x.parent.replace("wrist_3_link", "hand"), child=x.child.replace("wrist_3_link", "hand"))
+            for x in robot.joints
+        ),
+        markers=(),
+        collision=(),
+    )
+    assert list(list_differences(renamed, robot)) == ["its joint 'wrist_3_joint' has another child link"]
+    coupled = replace(robot, couplings=(Coupling(second, ((first, 0.5),)),), actuated=(), home=())
+    assert f"its joint {second!r} has another coupling" in list(list_differences(coupled, robot))
+    loops = tuple(Loop(replace(x.joint, placement=Frame.shift(0.01) @ x.joint.placement)) for x in looped.loops)
+    assert list(list_differences(replace(looped, loops=loops), looped)) == [
+        f"its joint {loops[0].name!r} has another position or axis"
+    ]
+    assert list(list_differences(replace(looped, loops=(), actuated=()), looped)) == [
+        f"it has no joint {loops[0].name!r}"
+    ]
+    # A load and an unknown length are no differences.
+    loaded = robot.with_load(yt.Inertia.point_mass(0.8, (0.0, 0.0, 0.05)))
+    assert list(list_differences(loaded, robot)) == list(list_differences(robot, loaded)) == []
+    arm = yt.load("lu-two-link")
+    assert list(list_differences(replace(arm, lengths=tuple((k, None) for k, _ in arm.lengths)), arm)) == []

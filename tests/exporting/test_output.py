@@ -55,10 +55,36 @@ def test_a_full_disk_changes_nothing(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), KeyboardInterrupt()])
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_failed_rename_restores_the_files_before_it(tmp_path: Path, failing: int, error: BaseException) -> None:
+    files = {tmp_path / name: b"new" for name in ("a.c", "b.c", "c.c")}
+    existing = (tmp_path / "a.c", tmp_path / "c.c")
+    for path in existing:
+        path.write_bytes(b"old")
+        path.chmod(0o640)
+    replace, renamed = os.replace, []
+
+    def rename(source: Path, target: Path) -> None:
+        renamed.append(Path(target).name)
+        if len(renamed) == failing:
+            raise error
+        replace(source, target)
+
+    failure = mock.patch("os.replace", side_effect=rename)
+    with failure, pytest.raises(InputError if isinstance(error, OSError) else KeyboardInterrupt):
+        write_files(files)
+    assert len(set(renamed)) == failing
+    assert sorted(tmp_path.iterdir()) == sorted(existing)
+    assert [(path.read_bytes(), path.stat().st_mode & 0o777) for path in existing] == [(b"old", 0o640)] * 2
+    write_files(files)  # the twin: without a failure, all of them change and no backup is left
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
 def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     files = {tmp_path / "new.c": b"new", tmp_path / "old.c": b"new"}
     (tmp_path / "old.c").write_bytes(b"old")
-    with pytest.raises(InputError, match=r"old.c exists; choose another name, or use force"):
+    with pytest.raises(InputError, match=r"old.c exists; choose another name, or use force=True to"):
         check_targets(files, force=False)
     check_targets(files, force=True)
     write_files(files)

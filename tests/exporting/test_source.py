@@ -66,7 +66,9 @@ def test_exported_code_says_where_it_comes_from(model: Path, tmp_path: Path) -> 
 
 
 def test_an_inconsistent_robot_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'puma560' is not physically consistent .*'link1': inertia.*use force"):
+    with pytest.raises(
+        InputError, match=r"'puma560' is not physically consistent .*'link1': inertia.*use force=True to export"
+    ):
         find_source("puma560")
     assert find_source("puma560", force=True).robot.name == "puma560"
 

@@ -8,7 +8,7 @@ compared only if they have the same name and are the same combination of standar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -17,11 +17,16 @@ import numpy as np
 
 from ytheta.display import Displayed
 from ytheta.errors import InputError
-from ytheta.identification.model_file import Model, read_model
+from ytheta.exporting.descriptions.bodies import list_joint_differences
+from ytheta.exporting.source import refuse_newer_file
+from ytheta.files.paths import check_path
+from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.predict import predict
 from ytheta.identification.prediction.prediction import Prediction
 from ytheta.logs.reading.read import LogInput, MappingInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.robot.parts import Joint
+from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 MIN_NOTABLE_DIFFERENCE = 3.0  # standard deviations
@@ -107,13 +112,25 @@ def compare(
     """Compare two or more model files of the same robot; with a log, also the torques that they predict."""
     if isinstance(models, str | Path) or len(models) < 2:
         raise InputError("a comparison needs two or more model files; give a list of their paths")
-    read = tuple(read_model(path) for path in models)
+    read = tuple(_read_model(path) for path in models)
     _check_same_robot(read, models)
     predictions = () if log is None else _predict_all(models, log, mapping, report_stage)
     return Comparison(_make_labels(models), read, _compare_parameters(read), _compare_friction(read), predictions)
 
 
+def _read_model(path: str | Path) -> Model:
+    """Read a model; InputError if the file is something else, or comes from a newer version of ytheta."""
+    path = check_path(path, "the model")
+    if not path.exists():
+        raise InputError(f"{path} does not exist; give the path of a model that identify wrote")
+    if read_identification_table(path) is None:
+        raise InputError(f"{path} is not an identified model; give a file that identify wrote")
+    refuse_newer_file(path)
+    return read_model(path)
+
+
 def _check_same_robot(models: Sequence[Model], paths: Sequence[str | Path]) -> None:
+    """Raise InputError unless all models have the same joints at the same places; loads may differ."""
     first = models[0].robot
     for model, path in zip(models, paths, strict=True):
         if model.robot.actuated != first.actuated:
@@ -121,6 +138,38 @@ def _check_same_robot(models: Sequence[Model], paths: Sequence[str | Path]) -> N
                 f"{path} is a model of other joints ({', '.join(model.robot.actuated)}) than {paths[0]} "
                 f"({', '.join(first.actuated)}); compare models of the same robot"
             )
+        for difference in list_differences(model.robot, first):
+            raise InputError(
+                f"{path} is a model of another robot than {paths[0]}: {difference}; compare models of the same robot"
+            )
+
+
+def list_differences(robot: Robot, first: Robot) -> Iterator[str]:
+    """Yield how the geometry of a robot differs from that of the first one."""
+    robot, first = _make_comparable(robot), _make_comparable(first)
+    joints, expected = _list_joints(robot), _list_joints(first)
+    for name in dict.fromkeys((*expected, *joints)):
+        if name not in joints:
+            yield f"it has no joint {name!r}"
+        elif name not in expected:
+            yield f"only it has a joint {name!r}"
+        else:
+            for what in list_joint_differences(joints[name], robot, expected[name], first):
+                yield f"its joint {name!r} has another {what}"
+    couplings, expected_couplings = ({each.joint: each for each in x.couplings} for x in (robot, first))
+    for name in dict.fromkeys((*expected_couplings, *couplings)):
+        if couplings.get(name) != expected_couplings.get(name):
+            yield f"its joint {name!r} has another coupling"
+
+
+def _make_comparable(robot: Robot) -> Robot:
+    """Return a robot without fixed joints and, if all of them are known, with numbers for lengths and angles."""
+    return (robot if robot.unset_symbols else robot.numeric).merged
+
+
+def _list_joints(robot: Robot) -> dict[str, Joint]:
+    """Return the movable joints and the cut joints of loops, by name."""
+    return {joint.name: joint for joint in (*robot.movable, *(loop.joint for loop in robot.loops))}
 
 
 def _make_labels(paths: Sequence[str | Path]) -> tuple[str, ...]:

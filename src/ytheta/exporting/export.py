@@ -73,9 +73,18 @@ def export(
 
 
 def export_source(
-    source: ExportSource, *, to: str, path: str | Path, options: Any = None, force: bool = False
+    source: ExportSource,
+    *,
+    to: str,
+    path: str | Path,
+    options: Any = None,
+    force: bool = False,
+    force_option: str = "force=True",
 ) -> tuple[Path, ...]:
-    """Write a checked source in another format, and return the paths of the written files; see ``export``."""
+    """Write a checked source in another format, and return the paths of the written files; see ``export``.
+
+    ``force_option`` is how the user spells ``force``, for messages.
+    """
     module = _find_format(to)
     options_type = module.Options
     if options is not None and not isinstance(options, options_type):
@@ -86,7 +95,7 @@ def export_source(
         raise InputError(f"the format {to!r} keeps nothing of {source.description}; remove the description")
     path = check_path(path, "the export")
     files = module.render(source, path, options=options_type() if options is None else options)
-    check_targets(files, force=force)
+    check_targets(files, force=force, force_option=force_option)
     return write_files(files)
 
 

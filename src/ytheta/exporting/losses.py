@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.findings import Finding, Severity
-from ytheta.robot.parts import Coupling, Drive
+from ytheta.robot.collision import ShapeKind
+from ytheta.robot.coordinates import list_coordinates
+from ytheta.robot.parts import Coupling, Drive, Limits
 from ytheta.robot.robot import Robot
 
 MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
@@ -21,6 +23,8 @@ _DRIVE_LAWS: tuple[tuple[str, Callable[[Drive], bool]], ...] = (
         lambda drive: bool(drive.coulomb and drive.coulomb_speed),
     ),
 )
+_LIMITS = {"urdf": ("acceleration", "jerk"), "mjcf": ("velocity", "acceleration", "jerk")}  # those without a place
+_SHAPES = {"urdf": (ShapeKind.ELLIPSOID, ShapeKind.MESH), "mjcf": (ShapeKind.MESH,), "toml": (ShapeKind.MESH,)}
 _Loss = tuple[str, tuple[str, ...]]  # what is lost, and the names of the parts
 
 
@@ -30,6 +34,11 @@ def find_description_losses(robot: Robot, *, to: str, described: Robot | None) -
     ``described`` is the robot in the file that is edited, None for a new file.
     """
     return _make_findings(to.upper(), _list_description_losses(robot, to, described))
+
+
+def find_shape_losses(robot: Robot, *, to: str) -> tuple[Finding, ...]:
+    """Return the kinds of collision shapes that a new file of a format does not contain."""
+    return _make_findings(to.upper(), _list_shape_losses(robot, to))
 
 
 def find_drive_losses(robot: Robot, *, to: str, rotor_inertia: bool = True) -> tuple[Finding, ...]:
@@ -66,7 +75,9 @@ def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> 
     yield "the coupling", tuple(c.joint for c in robot.couplings if not _is_written(c, robot, to, described))
     in_file = {force.name for force in described.forces} if described is not None else set()
     yield "the declared force", tuple(force.name for force in robot.forces if force.name not in in_file)
-    if described is not None:
+    if described is None:
+        yield from _list_new_file_losses(robot, to)
+    else:
         names = {loop.name for loop in described.loops}
         yield "the loop", tuple(loop.name for loop in robot.loops if loop.name not in names)
     # A new MJCF file contains gravity. A new URDF file turns the base so that gravity points downwards.
@@ -74,6 +85,28 @@ def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> 
         yield f"the gravity {robot.gravity} m/s^2, which differs from that of the file,", (robot.name,)
     elif to == "urdf" and abs(math.hypot(*robot.gravity) - math.hypot(*STANDARD_GRAVITY)) > MAX_GRAVITY_DIFFERENCE:
         yield f"the gravity {robot.gravity} m/s^2", (robot.name,)
+
+
+def _list_new_file_losses(robot: Robot, to: str) -> Iterator[_Loss]:
+    """Yield what a new file does not contain; an edited file keeps its own."""
+    for quantity in _LIMITS[to]:
+        limited = (joint.name for joint in robot.movable if math.isfinite(getattr(joint.limits, quantity)))
+        yield f"the {quantity} limit", tuple(limited)
+    if to == "mjcf":  # efforts are limits of the motors of actuated joints
+        passive = (joint for joint in robot.movable if joint.name not in robot.actuated)
+        yield "the effort limit", tuple(joint.name for joint in passive if math.isfinite(joint.limits.effort))
+    yield "the limits", tuple(loop.name for loop in robot.loops if loop.joint.limits != Limits())
+    yield "the motor", tuple(motor.name for motor in robot.motors)
+    yield from _list_shape_losses(robot, to)
+    if to == "urdf":
+        yield "the home position", tuple(name for name, _ in robot.home)
+        if robot.actuated != list_coordinates(robot.movable, robot.couplings, robot.motors):
+            yield "the order of the actuated joints", (robot.name,)
+
+
+def _list_shape_losses(robot: Robot, to: str) -> Iterator[_Loss]:
+    for kind in _SHAPES[to]:
+        yield f"the collision {kind.value}", tuple(dict.fromkeys(s.link for s in robot.collision if s.kind is kind))
 
 
 def _is_written(coupling: Coupling, robot: Robot, to: str, described: Robot | None) -> bool:

@@ -56,6 +56,7 @@ def find_source(
     *,
     description: str | Path | None = None,
     force: bool = False,
+    force_option: str = "force=True",
     snap: float = SNAP,
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
@@ -65,7 +66,8 @@ def find_source(
 
     ``model`` is the path of a model file or of a description, a name in the catalog, or one of the objects.
     ``description`` is the file whose other content is kept; by default the file that is exported or, for a model, the
-    file beside it from which it was identified. The other arguments are those of ``load``.
+    file beside it from which it was identified. ``force_option`` is how the user spells ``force``, for
+    messages. The other arguments are those of ``load``.
     """
     path = None
     if isinstance(model, str | Path):
@@ -86,8 +88,8 @@ def find_source(
     robot = model if isinstance(model, Robot) else model.robot
     _check_numbers(robot)
     if not force:
-        _check_verdict(model)
-        _check_consistency(robot)
+        _check_verdict(model, force_option)
+        _check_consistency(robot, force_option)
     return ExportSource(robot.numeric, _get_table(model), path, _describe_origin(model), description is not None)
 
 
@@ -132,7 +134,7 @@ def _check_numbers(robot: Robot) -> None:
         )
 
 
-def _check_verdict(model: Robot | Model | Identification) -> None:
+def _check_verdict(model: Robot | Model | Identification, force_option: str) -> None:
     if isinstance(model, Robot):
         return
     if isinstance(model, Identification):
@@ -143,18 +145,18 @@ def _check_verdict(model: Robot | Model | Identification) -> None:
         text = f" ({reason.rstrip('.')})" if reason else ""
         raise InputError(
             f"the verdict of the model of {model.robot.name!r} is {grade!r}{text}; improve the identification, or use "
-            "force to export it nevertheless"
+            f"{force_option} to export it nevertheless"
         )
 
 
-def _check_consistency(robot: Robot) -> None:
+def _check_consistency(robot: Robot, force_option: str) -> None:
     inconsistent = find_inconsistent_parts(robot)
     if inconsistent:
         parts = [f"{name!r}: {reason}" for name, reason in inconsistent.items()]
         more = f" and {len(parts) - MAX_LISTED_PARTS} more" if len(parts) > MAX_LISTED_PARTS else ""
         raise InputError(
             f"{robot.name!r} is not physically consistent ({'; '.join(parts[:MAX_LISTED_PARTS])}{more}); correct it, "
-            "or use force to export it nevertheless"
+            f"or use {force_option} to export it nevertheless"
         )
 
 

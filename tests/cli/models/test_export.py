@@ -73,7 +73,7 @@ def test_nothing_is_overwritten_without_force(folder: Path, tmp_path: Path) -> N
     path = tmp_path / "panda.urdf"
     path.write_text("precious")
     line = refused("export", "panda", "--to", "urdf", "-o", str(path), cwd=folder)
-    assert line == f"error: {path} exists; choose another name, or use force to overwrite it"
+    assert line == f"error: {path} exists; choose another name, or use --force to overwrite it"
     assert path.read_text() == "precious"
     assert ytheta("export", "panda", "--to", "urdf", "-o", str(path), "--force", cwd=folder).returncode == 0
     line = refused("export", str(path), "--to", "urdf", "-o", str(path), "--force", cwd=folder)
@@ -94,9 +94,16 @@ def test_bad_input_is_one_sentence(models: Path, tmp_path: Path) -> None:
     assert "No such file" in refuse("panda", "--to", "urdf", "-o", "none/none/new.urdf")
     assert "is a folder" in refuse("panda", "--to", "urdf", "-o", str(tmp_path))
     assert "need the extension .toml" in refuse("panda", "--to", "toml", "-o", target)
+    for to, extensions in (("urdf", ".urdf or .xml"), ("mjcf", ".xml or .mjcf")):
+        for name in ("arm.txt", "arm", "arm.toml"):
+            line = refuse("panda", "--to", to, "-o", str(tmp_path / name))
+            assert line.endswith(f"{name}: files in {to.upper()} need the extension {extensions}; change the name")
+        assert list(tmp_path.iterdir()) == []
     line = refuse("panda", "--to", "urdf", "-o", target, "--precision", "float")
     assert "the format 'urdf' has no setting 'precision'; it has no settings" in line
-    assert "'puma560' is not physically consistent" in refuse("puma560", "--to", "urdf", "-o", target)
+    line = refuse("puma560", "--to", "urdf", "-o", target)
+    assert "'puma560' is not physically consistent" in line
+    assert line.endswith("or use --force to export it nevertheless")
     assert "arm.urdf has no joint" in refuse("panda", "--to", "urdf", "-o", target, "--description", "arm.urdf")
     assert "does not exist" in refuse("panda", "--to", "urdf", "-o", target, "--description", "none.urdf")
     assert "has the loop 'q8'" in refuse("walker", "--to", "urdf", "-o", target, "--force")
@@ -116,7 +123,9 @@ def test_models_that_should_not_be_exported_are_refused(models: Path, tmp_path: 
 
     assert "update ytheta" in refuse(r'^ytheta = ".*"', 'ytheta = "99.0.0"')
     assert "'ytheta' of its identification is" in refuse(r'^ytheta = ".*"', "ytheta = 3")
-    assert "is 'unusable'" in refuse(r'^verdict = ".*"', 'verdict = "unusable"')
+    line = refuse(r'^verdict = ".*"', 'verdict = "unusable"')
+    assert "is 'unusable'" in line
+    assert line.endswith("or use --force to export it nevertheless")
     assert "the key 'covariance' of its identification" in refuse(r"^covariance = ", "covariances = ")
     assert "the key 'value' of parameter 1 of its identification" in refuse(r"value = ", 'value = "a", x = ')
     assert "is not the root of its variance" in refuse(r"std = ", "std = 7")

@@ -117,13 +117,14 @@ def export(
         model,
         description=description,
         force=force,
+        force_option="--force",
         snap=snap,
         fix_base=fix_base,
         lengths=parse_assignments(length, "--length"),
         angles=parse_assignments(angle, "--angle"),
     )
     losses = find_losses(source, to=to, path=output)
-    files = export_source(source, to=to, path=output, options=options, force=force)
+    files = export_source(source, to=to, path=output, options=options, force=force, force_option="--force")
     print_all_findings(losses)
     if as_json:
         print_json({"format": to, "files": [str(file) for file in files], "findings": [loss.data for loss in losses]})

@@ -77,20 +77,10 @@ def check_same_geometry(described: Robot, robot: Robot, file: str) -> None:
                 f"{file} has no joint {joint.name!r}, which {robot.name!r} has{suggest_names(joint.name, joints)}; "
                 "give the description from which the model was identified"
             )
-        other = joints.pop(joint.name)
-        differs = [
-            what
-            for what, differ in (
-                ("parent link", _name_parent(joint, robot) != _name_parent(other, described)),
-                ("child link", joint.child != other.child),
-                ("type", joint.kind != other.kind),
-                ("position or axis", _measure_difference(joint, other) > MAX_POSE_DIFFERENCE),
-            )
-            if differ
-        ]
-        if differs:
+        differences = list_joint_differences(joint, robot, joints.pop(joint.name), described)
+        if differences:
             raise InputError(
-                f"joint {joint.name!r} of {robot.name!r} has another {differs[0]} in {file}; "
+                f"joint {joint.name!r} of {robot.name!r} has another {differences[0]} in {file}; "
                 "give the description from which the model was identified"
             )
     if joints:
@@ -98,6 +88,21 @@ def check_same_geometry(described: Robot, robot: Robot, file: str) -> None:
             f"{robot.name!r} has no joint {next(iter(joints))!r}, which {file} has; "
             "give the description from which the model was identified"
         )
+
+
+def list_joint_differences(joint: Joint, robot: Robot, other: Joint, described: Robot) -> list[str]:
+    """Return what differs between two joints of two robots without fixed joints, such as "type".
+
+    Places are compared only if both robots have numbers for all lengths and angles.
+    """
+    has_numbers = not (robot.unset_symbols or described.unset_symbols)
+    differences = {
+        "parent link": _name_parent(joint, robot) != _name_parent(other, described),
+        "child link": joint.child != other.child,
+        "type": joint.kind != other.kind,
+        "position or axis": has_numbers and _measure_difference(joint, other) > MAX_POSE_DIFFERENCE,
+    }
+    return [what for what, differs in differences.items() if differs]
 
 
 def _name_parent(joint: Joint, robot: Robot) -> str:

@@ -23,7 +23,7 @@ from ytheta.exporting.descriptions.includes import insert_edited_files
 from ytheta.exporting.descriptions.mjcf_file import MjcfFile, read_mjcf_file
 from ytheta.exporting.descriptions.numbers import format_numbers
 from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import find_missing_source, find_xml
+from ytheta.exporting.descriptions.source_file import check_extension, find_missing_source, find_xml
 from ytheta.exporting.descriptions.xml_edit import (
     Edit,
     check_encoding,
@@ -45,6 +45,7 @@ from ytheta.robot.reading.mjcf.document import merge_sections
 from ytheta.robot.reading.mjcf.inertia import Content, read_inertia
 
 ROOT_TAG = "mujoco"
+EXTENSIONS = (".xml", ".mjcf")
 # Relative difference of an inertia that MuJoCo's compiler has changed by one of its bounds.
 MAX_RELATIVE_DIFFERENCE = 1e-9
 
@@ -57,6 +58,7 @@ class Options:
 def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
     """Return the content of the MJCF file."""
     del options
+    check_extension(path, "MJCF", *EXTENSIONS)
     found = find_xml(source, ROOT_TAG)
     if found is None:
         return {path: new_mjcf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}

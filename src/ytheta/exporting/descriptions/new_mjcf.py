@@ -1,4 +1,4 @@
-"""A robot as a new MJCF file: bodies, joints, inertias, drives, loops, couplings, motors, markers and home.
+"""A robot as a new MJCF file: bodies, joints, inertias, drives, loops, couplings, motors, markers, home, simple shapes.
 
 Loops become equality constraints between sites, couplings become joint equalities or, with several terms, tendons of
 fixed length. A cut revolute joint becomes two connected points on its axis.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -17,6 +18,7 @@ from ytheta.errors import InputError
 from ytheta.exporting.descriptions.numbers import format_comment, format_number, format_numbers, quote_name
 from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
+from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
@@ -44,6 +46,9 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
         bodies[joint.child] = _add_body(bodies[joint.parent], joint, robot)
     for marker in robot.markers:
         _add_site(bodies[marker.link], marker.name, marker.frame)
+    for shape in robot.collision:
+        _add_geom(bodies[shape.link], shape)
+    _append(root, "contact", list(_list_excluded_contacts(robot)))
     equality = Element("equality")
     for loop in robot.loops:
         _add_loop(equality, loop.joint, bodies)
@@ -146,6 +151,32 @@ def _add_joint(body: Element, joint: Joint) -> None:
 
 def _add_site(body: Element, name: str, frame: Frame) -> None:
     SubElement(body, "site", {"name": check_name(name), **_list_pose(frame)})
+
+
+def _add_geom(body: Element, shape: CollisionShape) -> None:
+    """Add a shape with half-lengths instead of lengths; a mesh is left out."""
+    match shape.kind:
+        case ShapeKind.SPHERE | ShapeKind.ELLIPSOID:
+            sizes: tuple[float, ...] = shape.size
+        case ShapeKind.BOX:
+            sizes = tuple(size / 2 for size in shape.size)
+        case ShapeKind.CYLINDER | ShapeKind.CAPSULE:
+            sizes = (shape.size[0], shape.size[1] / 2)
+        case ShapeKind.MESH:
+            return
+    SubElement(body, "geom", {"type": shape.kind.value, "size": format_numbers(sizes), **_list_pose(shape.frame)})
+
+
+def _list_excluded_contacts(robot: Robot) -> Iterator[Element]:
+    """Yield the pairs of the base and its neighbours, the only neighbours between which MuJoCo computes contacts."""
+    shaped = {shape.link for shape in robot.collision if shape.kind is not ShapeKind.MESH}
+    still = [link.name for link in _list_rigid_links(robot, robot.base)]
+    for joint in robot.movable:
+        if joint.parent in still:
+            moving = [link.name for link in _list_rigid_links(robot, robot.link(joint.child))]
+            for pair in product((name for name in still if name in shaped), (n for n in moving if n in shaped)):
+                first, second = ("world" if name == robot.base.name else name for name in pair)
+                yield Element("exclude", body1=first, body2=second)
 
 
 def _add_loop(equality: Element, joint: Joint, bodies: dict[str, Element]) -> None:

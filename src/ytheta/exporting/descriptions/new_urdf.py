@@ -1,4 +1,7 @@
-"""A robot as a new URDF file: links, joints, mimics, limits, inertias, friction; markers become links without mass."""
+"""A robot as a new URDF file: links, joints, mimics, limits, inertias, friction, simple collision shapes.
+
+Markers become links without mass. A capsule, which URDF does not have, becomes a cylinder and two spheres.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from ytheta.exporting.descriptions.numbers import (
 )
 from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
+from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import change_link_frames
@@ -37,7 +41,7 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
     mimics = {coupling.joint: coupling for coupling in robot.couplings if is_mimic(coupling, robot)}
     parts = [
         *_format_mounting(robot),
-        *(_format_link(link) for link in robot.links),
+        *(_format_link(link, [s for s in robot.collision if s.link == link.name]) for link in robot.links),
         *(_format_joint(joint, mimics.get(joint.name)) for joint in robot.joints),
         *_format_markers(robot),
     ]
@@ -60,11 +64,33 @@ def format_origin(frame: Frame) -> str:
     return f'<origin xyz="{format_numbers(to_vector(frame.matrix[:3, 3]))}" rpy="{format_numbers(frame.rpy)}"/>'
 
 
-def _format_link(link: Link) -> str:
+def _format_link(link: Link, shapes: Iterable[CollisionShape] = ()) -> str:
     name = quote_name(link.name)
-    if link.inertia.massless:
+    lines = [] if link.inertia.massless else [format_inertial(link.inertia)]
+    lines += [line for shape in shapes for line in _format_shape(shape)]
+    if not lines:
         return f"  <link name={name}/>"
-    return f"  <link name={name}>\n    {format_inertial(link.inertia)}\n  </link>"
+    inside = "".join(f"\n    {line}" for line in lines)
+    return f"  <link name={name}>{inside}\n  </link>"
+
+
+def _format_shape(shape: CollisionShape) -> Iterator[str]:
+    """Yield a shape as elements; none if URDF does not have it."""
+    sizes = [format_number(size) for size in shape.size]
+    match shape.kind:
+        case ShapeKind.SPHERE:
+            yield _format_collision(f'<sphere radius="{sizes[0]}"/>', shape.frame)
+        case ShapeKind.BOX:
+            yield _format_collision(f'<box size="{" ".join(sizes)}"/>', shape.frame)
+        case ShapeKind.CYLINDER | ShapeKind.CAPSULE:
+            yield _format_collision(f'<cylinder radius="{sizes[0]}" length="{sizes[1]}"/>', shape.frame)
+    if shape.kind is ShapeKind.CAPSULE:
+        for end in (-shape.size[1] / 2, shape.size[1] / 2):
+            yield _format_collision(f'<sphere radius="{sizes[0]}"/>', shape.frame @ Frame.shift(z=end))
+
+
+def _format_collision(geometry: str, frame: Frame) -> str:
+    return f"<collision>{format_origin(frame)}<geometry>{geometry}</geometry></collision>"
 
 
 def _format_joint(joint: Joint, mimic: Coupling | None) -> str:

@@ -25,6 +25,12 @@ def find_xml(source: ExportSource, root_tag: str) -> tuple[Path, bytes, Node] | 
     return found
 
 
+def check_extension(path: Path, to: str, *extensions: str) -> None:
+    """Raise InputError if a file to write does not have one of the extensions of its format."""
+    if path.suffix.lower() not in extensions and not path.is_dir():  # a folder is refused when it is written
+        raise InputError(f"{path}: files in {to} need the extension {' or '.join(extensions)}; change the name")
+
+
 def find_missing_source(source: ExportSource, to: str) -> tuple[Finding, ...]:
     """Return a note about the new file if an identified model is exported without its source file."""
     if source.table is None:

@@ -1,4 +1,7 @@
-"""Export to the TOML format of ytheta: the whole robot, to the last digit, without the table of an identification."""
+"""Export to the TOML format of ytheta: the whole robot, to the last digit, without the table of an identification.
+
+Only collision meshes are not written, because their paths are valid only in the folder of the description.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ytheta.errors import InputError
+from ytheta.exporting.losses import find_shape_losses
 from ytheta.exporting.source import ExportSource
 from ytheta.files.own_files import TOML_MARK
 from ytheta.findings import Finding
@@ -29,6 +33,6 @@ def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Pat
 
 
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
-    """Return nothing: TOML expresses every robot."""
-    del source, path
-    return ()
+    """Return the collision meshes, which are all that TOML does not express."""
+    del path
+    return find_shape_losses(source.robot, to="toml")

@@ -17,7 +17,7 @@ from ytheta.exporting.descriptions import new_urdf
 from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
 from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
 from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import find_missing_source, find_xml
+from ytheta.exporting.descriptions.source_file import check_extension, find_missing_source, find_xml
 from ytheta.exporting.descriptions.xml_edit import (
     Edit,
     apply_edits,
@@ -36,6 +36,7 @@ from ytheta.robot.parts import Drive, Joint, Link
 from ytheta.robot.reading.urdf import read_origin, read_urdf
 
 ROOT_TAG = "robot"
+EXTENSIONS = (".urdf", ".xml")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Options:
 def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
     """Return the content of the URDF file."""
     del options
+    check_extension(path, "URDF", *EXTENSIONS)
     found = find_xml(source, ROOT_TAG)
     if found is None:
         return {path: new_urdf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}

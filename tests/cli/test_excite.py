@@ -51,6 +51,18 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr  # files of ytheta itself may be overwritten
 
 
+def test_models_and_robots_are_not_replaced_by_trajectories(tmp_path: Path) -> None:
+    robot, mark = yt.load("lu-two-link"), "# Written by ytheta.\n"
+    path = yt.save_robot(robot, tmp_path / "a.toml")
+    for content in (mark + path.read_text(), mark + path.read_text() + "[identification]\n"):
+        path.write_text(content)
+        assert "a.toml exists, and it is not a trajectory" in refused("excite", *QUICK, "-o", "a.toml", cwd=tmp_path)
+        assert path.read_text() == content
+    assert ytheta("excite", *QUICK, "-o", "a.toml", "--force", cwd=tmp_path).returncode == 0
+    (tmp_path / "log.csv").touch()
+    assert "it is not a model" in refused("identify", "lu-two-link", "log.csv", "-o", "a.toml", cwd=tmp_path)
+
+
 def test_every_kind_of_limit_is_passed_on(tmp_path: Path) -> None:
     options = "--velocity joint1=1 --velocity joint2=2 --acceleration 9 --jerk inf --noise joint1=0.5 --start 0.1,0.2"
     arguments = [*QUICK, *options.split()]

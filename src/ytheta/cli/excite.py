@@ -196,7 +196,7 @@ def _check_trajectories(paths: Sequence[str], inputs: Sequence[str | None], *, f
 
     for k, path in enumerate(paths):
         check_trajectory_path(path)
-        check_output(path, (), inputs, force=force)
+        check_output(path, (), inputs, force=force, kind="trajectory")
         if Path(path).resolve() in [Path(other).resolve() for other in paths[:k]]:
             raise InputError(f"{path} is given twice with --output; give each file once")
 

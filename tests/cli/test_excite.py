@@ -16,6 +16,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.command import process, read_json, refused, ytheta
+from ytheta.errors import InputError
 from ytheta.excitation.constraints.check import LimitUse
 from ytheta.excitation.criteria.registry import CRITERIA
 
@@ -128,6 +129,21 @@ def test_bad_input_is_one_sentence(tmp_path: Path, arguments: str, words: str) -
     (tmp_path / "mine.csv").write_text("t,q1\n")
     assert words in refused("excite", *arguments.split(), cwd=tmp_path)
     assert (tmp_path / "mine.csv").read_text() == "t,q1\n"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npz", "a.yaml"])
+def test_the_number_of_samples_is_checked_before_the_search(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object, **__: object) -> yt.Excitation:
+        raise InputError("the search began")
+
+    monkeypatch.setattr(yt, "excite", search)
+    for options in ("--seconds 100000 --rate 1000", "--rate 0.01", "--payload 1 --rate 0.08"):
+        command = ("excite", *QUICK, *options.split(), "-o")
+        assert "choose a rate" in refused(*command, name, cwd=tmp_path)
+        assert "the search began" in refused(*command, "a.toml", cwd=tmp_path)  # coefficients are not sampled
+    assert "the search began" in refused("excite", *QUICK, "--rate", "0.08", "-o", name, cwd=tmp_path)
 
 
 def test_the_help_names_every_criterion() -> None:

@@ -169,6 +169,13 @@ def test_a_design_after_earlier_logs_adds_what_is_weak() -> None:
     assert (result.trajectory.coefficients != without.trajectory.coefficients).any()
 
 
+def test_an_earlier_log_without_torques_is_no_measurement() -> None:
+    t = np.arange(0.0, 10.0, 0.01)
+    log = yt.Log(t=t, q=np.sin(np.outer(t, [1.0, 2.0, 3.0, 4.0])), joints=arm().actuated, source="run1.csv")
+    with pytest.raises(InputError, match=r"run1\.csv: the log has no torques"):
+        yt.excite(arm(), logs=[log], **QUICK)
+
+
 def test_a_design_after_an_identification_uses_its_covariance() -> None:
     robot, trajectory = arm(), design().trajectory
     t = np.arange(0.0, trajectory.seconds, 0.01)
@@ -236,6 +243,7 @@ def test_a_robot_with_loops_keeps_its_limits() -> None:
         ({"seconds": 1e300}, "seconds is 1e\\+300; give"),
         ({"base_frequency": 1e300}, "base_frequency is 1e\\+300; give"),
         ({"rate": 1e300}, "rate is 1e\\+300; give"),
+        ({"logs": "a.csv"}, "logs is 'a.csv'; give a list of logs"),
         ({"starts": 0}, "starts is 0"),
     ],
 )

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.arguments import check_count, check_number
+from ytheta.arguments import check_count, check_kind, check_number
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.excitation.constraints.joint_bounds import LimitInput
+from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.solver.center import check_start, find_center
 from ytheta.excitation.solver.search import Budget
@@ -52,6 +53,14 @@ def choose_seconds(seconds: float | None, *, has_payload: bool) -> float:
 def check_rate(rate: float) -> float:
     form = f"a positive number of samples per second from {MIN_RATE:g} to {MAX_RATE:g}"
     return check_number("rate", rate, form, allow=lambda value: MIN_RATE <= value <= MAX_RATE)
+
+
+def check_paths(paths: Any) -> tuple[PathConstraint, ...]:
+    form = "a list of constraints with names, lipschitz, compute_margins and pull_back"
+    check_kind("paths", paths, (list, tuple), form)
+    for path in paths:
+        check_kind("one of paths", path, PathConstraint, form)
+    return tuple(paths)
 
 
 def choose_basis(

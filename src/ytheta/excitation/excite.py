@@ -13,7 +13,15 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
-from ytheta.excitation.arguments import check_budget, check_rate, choose_basis, find_noise, is_share, make_space
+from ytheta.excitation.arguments import (
+    check_budget,
+    check_paths,
+    check_rate,
+    choose_basis,
+    find_noise,
+    is_share,
+    make_space,
+)
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints.check import CHECK_POINTS, check_limits
 from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
@@ -141,7 +149,7 @@ def excite(
     clearances, clearance_findings = find_clearances(
         chosen.robot, self_collision=self_collision, clearance=clearance, floor=floor, obstacles=obstacles, box=box
     )
-    constraints = Constraints(bounds, kernels, (*clearances, *paths))
+    constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)))
     space = make_space(constraints, basis, periods, start, seed)
     deviations = find_noise(chosen.robot, noise, bounds.effort / (1.0 - effort_margin))
     prior = collect_information(kernels, model=chosen.model, logs=logs, noise=deviations, rate=rate)

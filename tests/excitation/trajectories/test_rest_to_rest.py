@@ -65,6 +65,14 @@ def test_motion_stays_at_the_start_outside_its_duration() -> None:
     assert trajectory.base_frequency == 0.125
 
 
+def test_one_time_gives_one_row() -> None:
+    space = make_space("fourier")
+    trajectory = space.build(draw(space))
+    for one, rows in zip(trajectory(0.5), trajectory(np.array([0.5, 0.7])), strict=True):
+        assert one == pytest.approx(rows[:1], abs=1e-9)
+        assert one != pytest.approx(rows[1:], abs=1e-3)
+
+
 def test_slowed_motion_follows_the_same_path() -> None:
     space = make_space("b-spline")
     trajectory: Trajectory = space.build(draw(space))

@@ -60,16 +60,16 @@ class Trajectory:
     def start(self) -> PerJoint:
         return self._derive(np.zeros(1), POSITION)[0]
 
-    def evaluate(self, t: PerInstant) -> SampledTrajectory:
-        """Return position, velocity, acceleration and jerk at these times, s."""
-        times = np.asarray(t, dtype=float)
+    def evaluate(self, t: PerInstant | float) -> SampledTrajectory:
+        """Return position, velocity, acceleration and jerk at these times, s; one time gives one row."""
+        times = np.atleast_1d(np.asarray(t, dtype=float))
         moves = ((times >= 0.0) & (times <= self.seconds))[:, None]
         inside = np.where(moves[:, 0], times, 0.0)
         q = self._derive(inside, POSITION)
         qd, qdd, jerk = (np.where(moves, self._derive(inside, order), 0.0) for order in (VELOCITY, ACCELERATION, JERK))
         return SampledTrajectory(times, q, qd, qdd, jerk)
 
-    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
+    def __call__(self, t: PerInstant | float) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
         """Return q, qd and qdd, as reference trajectories of ``simulate`` do; t is an array of times, s."""
         motion = self.evaluate(t)
         return motion.q, motion.qd, motion.qdd

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.arguments import check_number, is_positive
+from ytheta.errors import InputError
 from ytheta.excitation.trajectories.b_spline import BSpline
-from ytheta.excitation.trajectories.basis import ACCELERATION, JERK, POSITION, VELOCITY, Basis
+from ytheta.excitation.trajectories.basis import ACCELERATION, JERK, MAX_PERIOD, MIN_PERIOD, POSITION, VELOCITY, Basis
 from ytheta.excitation.trajectories.fourier import Fourier
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint, freeze
 
@@ -80,8 +81,14 @@ class Trajectory:
 
     def slowed(self, factor: float) -> Trajectory:
         """Return the same path, passed ``factor`` times as slowly: the period is multiplied by this number."""
-        check_number("factor", factor, "a positive number, such as 2 for half the speed", allow=is_positive)
-        return replace(self, basis=self.basis.retime(self.basis.period * factor))
+        factor = check_number("factor", factor, "a positive number, such as 2 for half the speed", allow=is_positive)
+        period = self.basis.period * factor
+        if not MIN_PERIOD <= period <= MAX_PERIOD:
+            raise InputError(
+                f"factor is {factor:g}, with which a period takes {period:g} s; give a factor with which it takes "
+                f"{MIN_PERIOD:g} to {MAX_PERIOD:g} s"
+            )
+        return replace(self, basis=self.basis.retime(period))
 
     def bound(self, order: int) -> PerJoint:
         """Return upper bounds, for all times, of the absolute derivative of this order of each joint."""

@@ -61,7 +61,13 @@ def test_an_interruption_cannot_be_swallowed(reaction: str, times: int) -> None:
 def test_without_the_timer_it_would_be_swallowed() -> None:
     """The twin of the test above."""
     script = SWALLOWING.format(reaction=GO_ON).replace("main()", "interrupts._start_timer = lambda: None\nmain()")
-    assert interrupt_script(script) == (0, "went on\n", "")
+    assert interrupt_script(script) == (130, "went on\n", "interrupted\n")
+
+
+def test_an_interruption_that_was_swallowed_shows_in_the_exit_code() -> None:
+    """Even if the command ends before the timer."""
+    script = SWALLOWING.format(reaction="time.sleep(0.2); print('went on')")
+    assert interrupt_script(script) == (130, "went on\n", "interrupted\n")
 
 
 def test_a_caller_that_ignores_interruptions_is_not_interrupted() -> None:

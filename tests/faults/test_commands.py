@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -55,7 +54,7 @@ def run_limited(
     arguments: tuple[str, ...], folder: Path, limit: int, reaction: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", LIMITED, str(limit), reaction, "ytheta", *arguments]
-    variables = os.environ | environment
+    _, variables = process(*arguments, **environment)  # with the same width of lines
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
 
 

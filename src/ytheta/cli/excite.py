@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import ytheta as yt
+from ytheta.cli.interrupts import finish_after_interruption
 from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.option_lists.excite import (
     Accelerations,
@@ -138,7 +139,7 @@ def excite(
     positions, pose = parse_positions(position), parse_pose(start)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
     described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
-    with _show_search() as progress:
+    with finish_after_interruption(), _show_search() as progress:
         excitation = yt.excite(
             described,
             seconds=seconds,

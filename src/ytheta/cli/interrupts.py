@@ -4,6 +4,8 @@ Ctrl-C raises KeyboardInterrupt, so that temporary files are removed and process
 that call Python may swallow this exception or turn it into another one, and cleaning up may take long. Therefore a
 timer ends the process if it is still running after ``MAX_CLEANUP_TIME``; a second Ctrl-C ends it at once. Temporary
 files that are left behind are removed by the next command.
+
+A command that handles KeyboardInterrupt itself, to write what it has, does so in ``finish_after_interruption``.
 """
 
 from __future__ import annotations
@@ -25,12 +27,31 @@ class Interruption:
     """Whether Ctrl-C was pressed."""
 
     requested: bool = False
+    may_finish: bool = False  # whether the command handles the interruption itself, in its own time
+
+
+_current = Interruption()
+
+
+@contextmanager
+def finish_after_interruption() -> Iterator[None]:
+    """Let the code of a ``with`` block handle KeyboardInterrupt; no timer ends the process, but a second Ctrl-C does.
+
+    Afterwards the command goes on as if it had not been interrupted.
+    """
+    _current.may_finish = True
+    try:
+        yield
+        _current.requested = False
+    finally:
+        _current.may_finish = False
 
 
 @contextmanager
 def handle_interrupts() -> Iterator[Interruption]:
     """Handle Ctrl-C in a ``with`` block, unless the caller handles or ignores it."""
-    interruption = Interruption()
+    interruption = _current
+    interruption.requested = interruption.may_finish = False
     is_main_thread = threading.current_thread() is threading.main_thread()
     if not is_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield interruption
@@ -40,7 +61,8 @@ def handle_interrupts() -> Iterator[Interruption]:
         if interruption.requested:
             _end_process()
         interruption.requested = True
-        _start_timer()
+        if not interruption.may_finish:
+            _start_timer()
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)

@@ -147,7 +147,12 @@ def excite(
     check_criterion(criterion, base)
     kernels = RobotKernels(chosen.robot, base)
     clearances, clearance_findings = find_clearances(
-        chosen.robot, self_collision=self_collision, clearance=clearance, floor=floor, obstacles=obstacles, box=box
+        bounds.limit_positions(chosen.robot),
+        self_collision=self_collision,
+        clearance=clearance,
+        floor=floor,
+        obstacles=obstacles,
+        box=box,
     )
     constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)))
     space = make_space(constraints, basis, periods, start, seed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.arguments import check_number, is_not_negative
+from ytheta.arguments import check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.excitation.earlier import ModelInput
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -80,7 +80,7 @@ def _add_load(robot: Robot, payload: float) -> DesignModel:
     A load of the description is replaced by it; otherwise it is at the last link.
     """
     form = "the largest mass of the load in kg, such as 3"
-    mass = check_number("payload", payload, form, allow=is_not_negative)
+    mass = check_number("payload", payload, form, allow=is_positive)
     inertia = Inertia.point_mass(mass, (0.0, 0.0, 0.0))
     name = next((link.name for link in robot.links if link.load), LOAD)
     has_load = any(link.load for link in robot.links)
@@ -97,4 +97,6 @@ def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:
     base.check_robot(robot.with_drives(lambda name, drive: drives.get(name, drive)))
     limits = {joint.name: joint.limits for joint in robot.joints}
     joints = tuple(replace(joint, limits=limits.get(joint.name, joint.limits)) for joint in read.robot.joints)
-    return DesignModel(replace(read.robot, joints=joints), base, read)
+    # The file of a model has no meshes, and the robot may be mounted elsewhere now.
+    designed = replace(read.robot, joints=joints, collision=robot.collision, mounting=robot.mounting)
+    return DesignModel(designed, base, read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ytheta.arguments import check_kind, check_number
+from ytheta.arguments import check_kind, check_number, is_not_negative
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.constraint import Clearance
 from ytheta.excitation.clearance.obstacle import Obstacle, make_floor
@@ -31,14 +31,18 @@ def find_clearances(
 ) -> tuple[tuple[Clearance, ...], tuple[Finding, ...]]:
     """Return the constraints, and findings about what is not checked.
 
-    If self-collision cannot be checked, for example because the robot has no collision shapes, a finding says so.
+    If self-collision cannot be checked, for example because the robot has no collision shapes, a finding says so; it is
+    an error if a clearance was asked for.
     """
+    clearance = check_number("clearance", clearance, "a distance in metres, such as 0.02", allow=is_not_negative)
     paths: list[Clearance] = []
     findings: list[Finding] = []
     if self_collision:
         try:
             paths.append(make_self_collision(robot, clearance=clearance))
         except InputError as error:
+            if clearance > 0.0 and not (obstacles or floor is not None):
+                raise
             findings.append(
                 Finding(
                     CODE,

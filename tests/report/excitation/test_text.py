@@ -21,7 +21,8 @@ def test_the_text_states_columns_scaling_friction_and_speed() -> None:
     assert f"({len(excitation.base)} base parameters, 8 of them friction, unweighted rows, full speed)" in text
     assert f"{format_plain(excitation.slowed[0].condition_number)} and" in text
     assert "at 50 %" in text
-    assert text.endswith("All limits are kept, between samples too.")
+    # This robot has no collision shapes.
+    assert text.endswith("All limits that were checked are kept, between samples too; self-collision was not checked.")
     assert "8 of them friction" not in str(design_two_link())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,8 +24,9 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 
 CODE = "self-collision"
-# Pairs that are closer than the clearance in a larger share of the poses are not checked: their capsules overlap
-# because of the design of the robot, or because the capsules are larger than the links.
+# Pairs whose capsules overlap in a larger share of the poses are not checked: that is due to the design of the robot,
+# or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are checked
+# for contact only.
 MAX_SHARE_TOO_CLOSE = 0.95
 SAMPLED_POSES = 1000
 
@@ -57,9 +58,10 @@ class BodyCapsule:
 def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkCapsules | None = None) -> Clearance:
     """Return the margins between the capsules of links: distance minus ``clearance``, in metres.
 
-    Pairs of the same link and of links that a joint connects are not checked. Pairs that are closer than the clearance
-    in almost all poses of the range are not checked either; ``findings`` name them. Pairs that provably cannot come
-    closer than the clearance are left out without a finding. ``capsules`` replaces those of ``find_link_capsules``.
+    Pairs of the same link and of links that a joint connects are not checked. Pairs whose capsules overlap in almost
+    all poses of the range are not checked either, and pairs that are closer than the clearance in almost all poses are
+    checked for contact only; ``findings`` name them. Pairs that provably cannot come closer than the clearance are left
+    out without a finding. ``capsules`` replaces those of ``find_link_capsules``.
     """
     check_is_robot(robot)
     clearance = check_number("clearance", clearance, "a distance in metres, such as 0.02", allow=is_not_negative)
@@ -75,17 +77,21 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
         )
     poses = pose_bodies(mechanism)
     segments = {item.name: item.place(poses) for item in items}
-    margins = [_make_margin(a, segments[a.name], b, segments[b.name], clearance) for a, b in pairs]
+    contacts = [_make_margin(a, segments[a.name], b, segments[b.name], 0.0) for a, b in pairs]
     slopes = np.array(
         [bound_distance_slopes(mechanism, a.body, a.item.capsule.ends, b.body, b.item.capsule.ends) for a, b in pairs]
     )
     names = [f"{a.name}–{b.name}" for a, b in pairs]
-    kept, findings = _choose_pairs(robot, evaluate_margins(robot, poses, margins), names, slopes, pairs)
+    sampled = evaluate_margins(robot, poses, contacts)
+    kept, clearances, findings = _choose_pairs(robot, sampled, names, slopes, pairs, clearance)
     if not kept:
         raise InputError(
             f"robot {robot.name!r}: no pair of links can collide and is apart in some pose, so self-collision cannot "
             "be checked; do not ask for it, or give smaller collision shapes"
         )
+    margins = {
+        k: _make_margin(a, segments[a.name], b, segments[b.name], clearances[k]) for k, (a, b) in enumerate(pairs)
+    }
     return make_clearance(
         poses,
         [margins[k] for k in kept],
@@ -133,24 +139,34 @@ def _choose_pairs(
     names: Sequence[str],
     slopes: Float[np.ndarray, "margins joints"],
     pairs: Sequence[tuple[BodyCapsule, BodyCapsule]],
-) -> tuple[list[int], list[Finding]]:
-    """Return the pairs to check, and a finding for each pair that is too close in almost all poses."""
-    share = (sampled.margins < 0.0).mean(axis=0)
-    always_apart = _prove_apart(robot, sampled, slopes)
-    kept = [k for k in range(len(pairs)) if share[k] <= MAX_SHARE_TOO_CLOSE and not always_apart[k]]
-    findings = [
-        Finding(
-            CODE,
-            Severity.NOTE,
-            f"{names[k]} are not checked for collision, because they are too close in {100 * share[k]:.0f} % of the "
-            "poses within the position limits",
-            names=(a.item.link, b.item.link),
-            fields={"share": float(share[k])},
-        )
-        for k, (a, b) in enumerate(pairs)
-        if share[k] > MAX_SHARE_TOO_CLOSE
-    ]
-    return kept, findings
+    clearance: float,
+) -> tuple[list[int], list[float], list[Finding]]:
+    """Return the pairs to check, the clearance of every pair, and findings about pairs that are too close.
+
+    The sampled margins are distances of the surfaces.
+    """
+    overlapping, too_close = ((sampled.margins < limit).mean(axis=0) for limit in (0.0, clearance))
+    clearances = [0.0 if share > MAX_SHARE_TOO_CLOSE else clearance for share in too_close]
+    always_apart = _prove_apart(robot, replace(sampled, margins=sampled.margins - np.array(clearances)), slopes)
+    kept = [k for k in range(len(pairs)) if overlapping[k] <= MAX_SHARE_TOO_CLOSE and not always_apart[k]]
+    findings = []
+    for k, (a, b) in enumerate(pairs):
+        links = (a.item.link, b.item.link)
+        if overlapping[k] > MAX_SHARE_TOO_CLOSE:
+            statement = (
+                f"{names[k]} are not checked for collision, because they are too close in {100 * overlapping[k]:.0f} % "
+                "of the poses within the position limits"
+            )
+            fields = {"share": float(overlapping[k])}
+            findings.append(Finding(CODE, Severity.NOTE, statement, names=links, fields=fields))
+        elif clearances[k] < clearance and not always_apart[k]:
+            statement = (
+                f"{names[k]} are checked for contact only, because they are closer than {clearance:g} m in "
+                f"{100 * too_close[k]:.0f} % of the poses within the position limits"
+            )
+            fields = {"share": float(too_close[k])}
+            findings.append(Finding(CODE, Severity.WARNING, statement, names=links, fields=fields))
+    return kept, clearances, findings
 
 
 def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray, "margins joints"]) -> list[bool]:

@@ -18,6 +18,7 @@ from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.trajectories.basis import ACCELERATION, POSITION, VELOCITY
 from ytheta.excitation.trajectories.trajectory import SampledTrajectory, Trajectory
+from ytheta.robot.parts import Joint
 from ytheta.shapes import Float
 
 CHECK_POINTS = 1000  # samples per period
@@ -119,22 +120,56 @@ def _compare(
 
 
 def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x: np.ndarray) -> Iterator[LimitUse]:
-    """Check the positions of joints that loops or couplings move, at the samples."""
+    """Check position, velocity and acceleration of joints that loops or couplings move, at the samples."""
+    passive = find_passive_motion(motion, constraints, x)
+    for joint, positions, velocity, acceleration in passive:
+        low, high = joint.limits.lower, joint.limits.upper
+        lack = np.maximum(low - positions, positions - high)
+        row = int(np.argmax(lack))
+        limit = high if positions[row] - high >= low - positions[row] else low
+        if np.isfinite(limit):
+            value, time = float(positions[row]), float(motion.t[row])
+            share = 1.0 + float(lack[row]) / max(0.5 * (high - low), 1e-12) if np.isfinite(high - low) else np.nan
+            yield LimitUse("position", joint.name, value, limit, time, share, bool(lack[row] > ROUNDING))
+        for quantity, values, largest in (
+            ("velocity", abs(velocity), joint.limits.velocity),
+            ("acceleration", abs(acceleration), joint.limits.acceleration),
+        ):
+            if largest and np.isfinite(largest):
+                row = int(np.argmax(values))
+                share = float(values[row]) / largest
+                yield LimitUse(
+                    quantity, joint.name, float(values[row]), largest, float(motion.t[row]), share, share > 1.0
+                )
+
+
+def find_passive_motion(
+    motion: SampledTrajectory, constraints: Constraints, x: np.ndarray
+) -> list[tuple[Joint, Float[np.ndarray, "samples"], Float[np.ndarray, "samples"], Float[np.ndarray, "samples"]]]:
+    """Return position, velocity and acceleration of the joints that loops or couplings move.
+
+    Velocity and acceleration are differences of fourth order over the period.
+    """
     robot = constraints.kernels.robot
     if not robot.loops and not robot.couplings:
-        return
+        return []
     positions = constraints.kernels.compute_joint_positions(x)
+    step = float(motion.t[1] - motion.t[0])
+
+    def shift(values: np.ndarray, count: int) -> np.ndarray:
+        return np.roll(values, -count)
+
+    passive = []
     for k, joint in enumerate(robot.merged.movable):
         if joint.name in robot.actuated:
             continue
-        low, high = joint.limits.lower, joint.limits.upper
-        lack = np.maximum(low - positions[:, k], positions[:, k] - high)
-        row = int(np.argmax(lack))
-        limit = high if positions[row, k] - high >= low - positions[row, k] else low
-        if np.isfinite(limit):
-            value, time = float(positions[row, k]), float(motion.t[row])
-            share = 1.0 + float(lack[row]) / max(0.5 * (high - low), 1e-12) if np.isfinite(high - low) else np.nan
-            yield LimitUse("position", joint.name, value, limit, time, share, bool(lack[row] > ROUNDING))
+        q = positions[:, k]
+        velocity = (8.0 * (shift(q, 1) - shift(q, -1)) - (shift(q, 2) - shift(q, -2))) / (12.0 * step)
+        acceleration = (16.0 * (shift(q, 1) + shift(q, -1)) - (shift(q, 2) + shift(q, -2)) - 30.0 * q) / (
+            12.0 * step**2
+        )
+        passive.append((joint, q, velocity, acceleration))
+    return passive
 
 
 def _check_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint) -> Iterator[LimitUse]:

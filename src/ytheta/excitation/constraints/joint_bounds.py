@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.findings import Finding, Severity
+from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, freeze
 
-# Where the description has no such limit: a joint reaches its speed limit within 0.2 s, and its largest acceleration
+# If the description has no such limit: a joint reaches its speed limit within 0.2 s, and its largest acceleration
 # within 0.1 s.
 ACCELERATION_PER_VELOCITY = 5.0  # 1/s
 JERK_PER_ACCELERATION = 10.0  # 1/s
@@ -54,6 +55,18 @@ class JointBounds:
     def rates(self) -> tuple[PerJoint, PerJoint, PerJoint]:
         """Limits of velocity, acceleration and jerk."""
         return self.velocity, self.acceleration, self.jerk
+
+    def limit_positions(self, robot: Robot) -> Robot:
+        """Return the robot with these position limits in place of those of its description."""
+        pairs = {name: (low, high) for name, low, high in zip(self.joints, self.lower, self.upper, strict=True)}
+
+        def limit(joint: Joint) -> Joint:
+            if joint.name not in pairs:
+                return joint
+            low, high = pairs[joint.name]
+            return replace(joint, limits=replace(joint.limits, lower=float(low), upper=float(high)))
+
+        return replace(robot, joints=tuple(map(limit, robot.joints)))
 
 
 def find_bounds(

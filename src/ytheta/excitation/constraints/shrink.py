@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.excitation.constraints.check import CHECK_POINTS, bound_margins, bound_torque_between
+from ytheta.excitation.constraints.check import CHECK_POINTS, bound_margins, bound_torque_between, find_passive_motion
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.trajectories.basis import POSITION, VELOCITY
 from ytheta.excitation.trajectories.rest_to_rest import RestToRest, Unknowns
-from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.excitation.trajectories.trajectory import SampledTrajectory, Trajectory
 from ytheta.shapes import PerJoint
 
 FINE_STEP, COARSE_RATIO, FINE_STEPS = 0.0025, 0.85, 20  # factors 1, 0.9975 …, then each 0.85 times the one before
@@ -64,7 +64,7 @@ def find_joint_factors(space: RestToRest, x: Unknowns, constraints: Constraints)
 def _keeps_torques_and_paths(trajectory: Trajectory, constraints: Constraints) -> bool:
     motion = trajectory.sample_period(CHECK_POINTS)
     x = constraints.kernels.close(motion.q)
-    if x is None or not _keeps_passive_limits(constraints, x):
+    if x is None or not _keeps_passive_limits(motion, constraints, x):
         return False
     torque = constraints.kernels.compute_torque(x, motion.qd, motion.qdd)
     if (abs(torque).max(axis=0) + bound_torque_between(torque) > constraints.bounds.effort).any():
@@ -72,14 +72,16 @@ def _keeps_torques_and_paths(trajectory: Trajectory, constraints: Constraints) -
     return all((bound_margins(trajectory, constraints, path)[0] >= 0.0).all() for path in constraints.paths)
 
 
-def _keeps_passive_limits(constraints: Constraints, x: np.ndarray) -> bool:
+def _keeps_passive_limits(motion: SampledTrajectory, constraints: Constraints, x: np.ndarray) -> bool:
     """Return whether joints that loops or couplings move stay within their limits."""
-    robot = constraints.kernels.robot
-    if not robot.loops and not robot.couplings:
-        return True
-    positions = constraints.kernels.compute_joint_positions(x)
-    low, high = (np.array([getattr(j.limits, side) for j in robot.merged.movable]) for side in ("lower", "upper"))
-    return bool((positions >= low).all() and (positions <= high).all())
+    for joint, q, velocity, acceleration in find_passive_motion(motion, constraints, x):
+        limits = joint.limits
+        pairs = ((velocity, limits.velocity), (acceleration, limits.acceleration))
+        if (q < limits.lower).any() or (q > limits.upper).any():
+            return False
+        if any(largest and abs(values).max() > largest for values, largest in pairs):
+            return False
+    return True
 
 
 def _divide(limit: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.command import process, read_json, refused, ytheta
+from ytheta.errors import InputError
 from ytheta.excitation.constraints.check import LimitUse
 from ytheta.excitation.criteria.registry import CRITERIA
 
@@ -49,6 +50,18 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     assert data == expected
     again = ytheta("excite", *QUICK, "-o", "a.toml", "-o", "a.yaml", "-o", "a.npz", cwd=tmp_path)
     assert again.returncode == 0, again.stderr  # files of ytheta itself may be overwritten
+
+
+def test_models_and_robots_are_not_replaced_by_trajectories(tmp_path: Path) -> None:
+    robot, mark = yt.load("lu-two-link"), "# Written by ytheta.\n"
+    path = yt.save_robot(robot, tmp_path / "a.toml")
+    for content in (mark + path.read_text(), mark + path.read_text() + "[identification]\n"):
+        path.write_text(content)
+        assert "a.toml exists, and it is not a trajectory" in refused("excite", *QUICK, "-o", "a.toml", cwd=tmp_path)
+        assert path.read_text() == content
+    assert ytheta("excite", *QUICK, "-o", "a.toml", "--force", cwd=tmp_path).returncode == 0
+    (tmp_path / "log.csv").touch()
+    assert "it is not a model" in refused("identify", "lu-two-link", "log.csv", "-o", "a.toml", cwd=tmp_path)
 
 
 def test_every_kind_of_limit_is_passed_on(tmp_path: Path) -> None:
@@ -116,6 +129,21 @@ def test_bad_input_is_one_sentence(tmp_path: Path, arguments: str, words: str) -
     (tmp_path / "mine.csv").write_text("t,q1\n")
     assert words in refused("excite", *arguments.split(), cwd=tmp_path)
     assert (tmp_path / "mine.csv").read_text() == "t,q1\n"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npz", "a.yaml"])
+def test_the_number_of_samples_is_checked_before_the_search(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_: object, **__: object) -> yt.Excitation:
+        raise InputError("the search began")
+
+    monkeypatch.setattr(yt, "excite", search)
+    for options in ("--seconds 100000 --rate 1000", "--rate 0.01", "--payload 1 --rate 0.08"):
+        command = ("excite", *QUICK, *options.split(), "-o")
+        assert "choose a rate" in refused(*command, name, cwd=tmp_path)
+        assert "the search began" in refused(*command, "a.toml", cwd=tmp_path)  # coefficients are not sampled
+    assert "the search began" in refused("excite", *QUICK, "--rate", "0.08", "-o", name, cwd=tmp_path)
 
 
 def test_the_help_names_every_criterion() -> None:

@@ -123,6 +123,16 @@ def test_friction_columns_on_request() -> None:
     assert np.isfinite(result.std).all()
 
 
+def test_speed_without_limit() -> None:
+    """Coulomb friction is smoothed over a share of the lowest limit that is finite."""
+    names = arm().actuated
+    for velocity in (math.inf, {**dict.fromkeys(names, math.inf), names[1]: 2.0}):
+        result = yt.excite(arm(), friction=("coulomb",), **(QUICK | {"velocity": velocity}))
+        assert result.violations == ()
+        assert np.isfinite(result.std).all()
+        assert abs(result.trajectory.sample_period(1000).qd[:, 0]).max() > 2.0
+
+
 def test_a_payload_design_reveals_the_load_only() -> None:
     result = yt.excite(arm(), payload=2.0, criterion="plain", **SMALL)
     assert result.seconds == 12.0
@@ -157,6 +167,13 @@ def test_a_design_after_earlier_logs_adds_what_is_weak() -> None:
     without = yt.excite(robot, seconds=10.0, criterion="d", **SMALL)
     assert without.std_before is None
     assert (result.trajectory.coefficients != without.trajectory.coefficients).any()
+
+
+def test_an_earlier_log_without_torques_is_no_measurement() -> None:
+    t = np.arange(0.0, 10.0, 0.01)
+    log = yt.Log(t=t, q=np.sin(np.outer(t, [1.0, 2.0, 3.0, 4.0])), joints=arm().actuated, source="run1.csv")
+    with pytest.raises(InputError, match=r"run1\.csv: the log has no torques"):
+        yt.excite(arm(), logs=[log], **QUICK)
 
 
 def test_a_design_after_an_identification_uses_its_covariance() -> None:
@@ -220,6 +237,13 @@ def test_a_robot_with_loops_keeps_its_limits() -> None:
         ({"effort": 1e-6}, "contradict each other: no pose keeps all.*torque of"),
         ({"payload": 1.0, "friction": ("viscous",)}, "only its parameters are unknown"),
         ({"noise": 0.0}, "noise of 'joint1' is 0; give a positive"),
+        ({"noise": 1e-300}, "noise of 'joint1' is 1e-300; give .* from 1e-09"),
+        ({"noise": 1e300}, "noise of 'joint1' is 1e\\+300; give"),
+        ({"seconds": 1e-300}, "seconds is 1e-300; give"),
+        ({"seconds": 1e300}, "seconds is 1e\\+300; give"),
+        ({"base_frequency": 1e300}, "base_frequency is 1e\\+300; give"),
+        ({"rate": 1e300}, "rate is 1e\\+300; give"),
+        ({"logs": "a.csv"}, "logs is 'a.csv'; give a list of logs"),
         ({"starts": 0}, "starts is 0"),
     ],
 )

@@ -54,3 +54,25 @@ def test_damaged_files_of_ours_give_an_answer(suffix: str, tmp_path: Path) -> No
             damaged[-place] = rng.integers(0, 256)
         path.write_bytes(damaged)
         assert is_own_file(path) in (True, False)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_tables_of_another_kind_are_distinguished(suffix: str, tmp_path: Path) -> None:
+    path = write_log(ARM_LOG, tmp_path / f"own{suffix}")
+    assert is_own_file(path, "log")
+    assert not is_own_file(path, "trajectory")
+
+
+def test_the_kind_of_a_toml_file_is_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "file.toml"
+    for line, kinds in (
+        ("[identification]", {"model"}),
+        ('parametrisation = "fourier"', {"trajectory"}),
+        ('name = "arm" # [identification] parametrisation = 1', set()),
+    ):
+        path.write_text(f"{TOML_MARK}\nformat = 1\n{5000 * '#'}\n{line}\n")
+        assert is_own_file(path)
+        assert {kind for kind in ("model", "trajectory") if is_own_file(path, kind)} == kinds
+        path.write_text(f"{line}\n")  # without the mark
+        assert not is_own_file(path, "model")
+        assert not is_own_file(path, "trajectory")

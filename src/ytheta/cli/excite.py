@@ -123,6 +123,7 @@ def excite(
     """
     inputs = (robot, model, *(log or ()))
     _check_trajectories(output or (), inputs, force=force)
+    _check_samples(output or (), seconds, rate, has_payload=payload is not None)
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     limits = {
@@ -197,9 +198,22 @@ def _check_trajectories(paths: Sequence[str], inputs: Sequence[str | None], *, f
 
     for k, path in enumerate(paths):
         check_trajectory_path(path)
-        check_output(path, (), inputs, force=force)
+        check_output(path, (), inputs, force=force, kind="trajectory")
         if Path(path).resolve() in [Path(other).resolve() for other in paths[:k]]:
             raise InputError(f"{path} is given twice with --output; give each file once")
+
+
+def _check_samples(paths: Sequence[str], seconds: float | None, rate: float, *, has_payload: bool) -> None:
+    """Raise InputError if a file of samples would have too few or too many, before the search finds the motion."""
+    if not paths:
+        return
+    from pathlib import Path
+
+    from ytheta.excitation.arguments import choose_seconds
+    from ytheta.excitation.writing.save import COEFFICIENT_SUFFIX, count_steps
+
+    if any(Path(path).suffix.lower() != COEFFICIENT_SUFFIX for path in paths):
+        count_steps(choose_seconds(seconds, has_payload=has_payload), rate)
 
 
 def _print_findings(excitation: yt.Excitation, *, verbose: bool) -> None:

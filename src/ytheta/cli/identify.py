@@ -199,7 +199,7 @@ def identify(
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet -o ur10e.model.toml`
     """
     inputs = (robot, *logs, *(validate or ()), *(mapping or ()), prior)
-    check_output(output, (".toml",), inputs, force=force)
+    check_output(output, (".toml",), inputs, force=force, kind="model")
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     bounds = parse_body_bounds(total_mass, mass, center)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ytheta.conventions import PAGE_SUFFIXES as PAGE_SUFFIXES
 
+if TYPE_CHECKING:
+    from ytheta.files.own_files import FileKind
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files, even if ytheta did not write them.")]
 
 
-def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str | None], *, force: bool) -> None:
-    """Raise InputError if the output file cannot be written, is an input, or exists and was not written by ytheta."""
+def check_output(
+    path: str | None,
+    suffixes: Sequence[str],
+    inputs: Sequence[str | None],
+    *,
+    force: bool,
+    kind: FileKind | None = None,
+) -> None:
+    """Raise InputError if the output file cannot be written, is an input, or exists and was not written by ytheta.
+
+    With ``kind``, one of ``files.own_files``, a file of another kind is not overwritten either.
+    """
     if path is None:
         return
     from pathlib import Path
@@ -26,8 +39,10 @@ def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str
     check_writable(path, *suffixes)
     refuse_to_overwrite(path, inputs)
     declare_output(path)
-    if not force and Path(path).exists() and not is_own_file(Path(path)):
+    if not force and Path(path).exists() and not is_own_file(Path(path), kind):
         _refuse_missing_files(inputs)
+        if is_own_file(Path(path)):
+            raise InputError(f"{path} exists, and it is not a {kind}; choose another name, or use --force")
         raise InputError(
             f"{path} exists, and it is not known that ytheta wrote it; choose another name, or use --force"
         )

@@ -84,7 +84,7 @@ def predict(
 
     Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
     """
-    check_output(output, (".csv", ".parquet"), (model, log, mapping), force=force)
+    check_output(output, (".csv", ".parquet"), (model, log, mapping), force=force, kind="prediction")
     check_output(report, PAGE_SUFFIXES, (model, log, mapping), force=force)
     check_report(report)
     with show_progress() as report_stage:

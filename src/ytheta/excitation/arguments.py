@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.arguments import check_count, check_number, is_positive
+from ytheta.arguments import check_count, check_kind, check_number
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.excitation.constraints.joint_bounds import LimitInput
+from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.solver.center import check_start, find_center
 from ytheta.excitation.solver.search import Budget
@@ -21,6 +22,10 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 DEFAULT_SECONDS, DEFAULT_PAYLOAD_SECONDS = 20.0, 12.0
+MIN_SECONDS, MAX_SECONDS = 0.01, 1e6  # duration of a motion
+MIN_FREQUENCY, MAX_FREQUENCY = 1e-6, 1e3  # periods per second, Hz
+MIN_RATE, MAX_RATE = 1e-3, 1e6  # samples per second
+MIN_NOISE, MAX_NOISE = 1e-9, 1e9  # Nm or N
 DEFAULT_BASE_FREQUENCY = 0.1  # Hz; changed a little so that the duration is a whole number of periods
 PARAMETRISATIONS = ("fourier", "b-spline")
 POINTS_PER_HARMONIC, MIN_POINTS = 20, 100  # samples per period during the search
@@ -37,23 +42,44 @@ def is_share(value: float) -> bool:
     return 0.0 <= value < 1.0
 
 
+def choose_seconds(seconds: float | None, *, has_payload: bool) -> float:
+    """Return the duration of a motion."""
+    if seconds is None:
+        return DEFAULT_PAYLOAD_SECONDS if has_payload else DEFAULT_SECONDS
+    form = f"a positive number of seconds from {MIN_SECONDS:g} to {MAX_SECONDS:g}, such as 20"
+    return check_number("seconds", seconds, form, allow=lambda value: MIN_SECONDS <= value <= MAX_SECONDS)
+
+
+def check_rate(rate: float) -> float:
+    form = f"a positive number of samples per second from {MIN_RATE:g} to {MAX_RATE:g}"
+    return check_number("rate", rate, form, allow=lambda value: MIN_RATE <= value <= MAX_RATE)
+
+
+def check_paths(paths: Any) -> tuple[PathConstraint, ...]:
+    form = "a list of constraints with names, lipschitz, compute_margins and pull_back"
+    check_kind("paths", paths, (list, tuple), form)
+    for path in paths:
+        check_kind("one of paths", path, PathConstraint, form)
+    return tuple(paths)
+
+
 def choose_basis(
     seconds: float | None, base_frequency: float | None, harmonics: int, parametrisation: str, *, has_payload: bool
 ) -> tuple[Fourier | BSpline, int]:
     """Return the functions and the number of periods; the duration is a whole number of periods."""
-    default = DEFAULT_PAYLOAD_SECONDS if has_payload else DEFAULT_SECONDS
-    duration = (
-        default
-        if seconds is None
-        else check_number("seconds", seconds, "a positive number of seconds, such as 20", allow=is_positive)
-    )
+    duration = choose_seconds(seconds, has_payload=has_payload)
     if parametrisation not in PARAMETRISATIONS:
         hint = suggest_names(parametrisation, PARAMETRISATIONS)
         raise UnknownNameError(f"there is no parametrisation {parametrisation!r}{hint}")
     count = check_count("harmonics", harmonics, "a whole number from 2 to 50", minimum=2, maximum=50)
     periods = max(1, round(duration * DEFAULT_BASE_FREQUENCY))
     if base_frequency is not None:
-        frequency = check_number("base_frequency", base_frequency, "a positive number of hertz", allow=is_positive)
+        frequency = check_number(
+            "base_frequency",
+            base_frequency,
+            f"a positive number of hertz from {MIN_FREQUENCY:g} to {MAX_FREQUENCY:g}",
+            allow=lambda value: MIN_FREQUENCY <= value <= MAX_FREQUENCY,
+        )
         periods = round(duration * frequency)
         if periods < 1 or not math.isclose(periods, duration * frequency, rel_tol=1e-6):
             nearest = max(1, periods) / duration
@@ -96,13 +122,17 @@ def _read_pose(robot: Robot, start: Any) -> PerJoint:
 
 
 def find_noise(robot: Robot, noise: LimitInput, effort: PerJoint) -> PerJoint:
-    values = np.where(np.isfinite(effort), EFFORT_NOISE_SHARE * effort, UNLIMITED_NOISE)
+    """Return the standard deviations of the torques; without ``noise``, they follow from the effort limits."""
+    shares = np.clip(EFFORT_NOISE_SHARE * effort, MIN_NOISE, MAX_NOISE)
+    values = np.where(np.isfinite(effort), shares, UNLIMITED_NOISE)
     if noise is None:
         return values
+    form = f"a positive number of Nm or N from {MIN_NOISE:g} to {MAX_NOISE:g}"
     given = noise if isinstance(noise, Mapping) else dict.fromkeys(robot.actuated, noise)
     for name, value in given.items():
         if name not in robot.actuated:
             raise UnknownNameError(f"noise: there is no joint {name!r}{suggest_names(name, robot.actuated)}")
-        number = check_number(f"noise of {name!r}", value, "a positive number of Nm or N", allow=is_positive)
-        values[robot.actuated.index(name)] = number
+        values[robot.actuated.index(name)] = check_number(
+            f"noise of {name!r}", value, form, allow=lambda value: MIN_NOISE <= value <= MAX_NOISE
+        )
     return values

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.errors import InputError
 from ytheta.excitation.constraints.robot_kernels import RobotKernels
 from ytheta.excitation.criteria.information import compute_grams
@@ -31,6 +32,7 @@ def collect_information(
     total = np.zeros((len(base), len(base)))
     if model is not None:
         total += _read_model_information(base, model)
+    check_kind("logs", logs, (list, tuple), 'a list of logs, such as ["run1.csv"]')
     for log in logs:
         total += _measure_log_information(kernels, log, noise, rate)
     return total
@@ -54,7 +56,13 @@ def _read_model_information(base: BaseParameters, model: ModelInput) -> BaseByBa
 def _measure_log_information(kernels: RobotKernels, log: LogInput, noise: PerJoint, rate: float) -> BaseByBase:
     """Return the information of a log, as if its noise were independent in ``rate`` samples per second."""
     robot = kernels.base.robot
-    prepared = prepare_log(read_log(log, robot)).motion
+    read = read_log(log, robot)
+    if read.tau is None:
+        raise InputError(
+            f"{read.source or 'log'}: the log has no torques, so it tells nothing about parameters; leave it out, or "
+            "name the columns that contain them"
+        )
+    prepared = prepare_log(read).motion
     duration = float(prepared.t[-1] - prepared.t[0])
     grams = np.zeros((len(noise), len(kernels.base), len(kernels.base)))
     for first in range(0, len(prepared.q), BLOCK_LENGTH):

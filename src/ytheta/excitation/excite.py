@@ -13,7 +13,15 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
-from ytheta.excitation.arguments import check_budget, choose_basis, find_noise, is_share, make_space
+from ytheta.excitation.arguments import (
+    check_budget,
+    check_paths,
+    check_rate,
+    choose_basis,
+    find_noise,
+    is_share,
+    make_space,
+)
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints.check import CHECK_POINTS, check_limits
 from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
@@ -125,7 +133,7 @@ def excite(
     )
     basis, periods = choose_basis(seconds, base_frequency, harmonics, parametrisation, has_payload=payload is not None)
     effort_margin = check_number("effort_margin", effort_margin, "a share from 0 to below 1", allow=is_share)
-    rate = check_number("rate", rate, "a positive number of samples per second", allow=is_positive)
+    rate = check_rate(rate)
     bounds, findings = find_bounds(
         chosen.robot,
         position=position,
@@ -146,7 +154,7 @@ def excite(
         obstacles=obstacles,
         box=box,
     )
-    constraints = Constraints(bounds, kernels, (*clearances, *paths))
+    constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)))
     space = make_space(constraints, basis, periods, start, seed)
     deviations = find_noise(chosen.robot, noise, bounds.effort / (1.0 - effort_margin))
     prior = collect_information(kernels, model=chosen.model, logs=logs, noise=deviations, rate=rate)

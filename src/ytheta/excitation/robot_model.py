@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from ytheta.arguments import check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.excitation.earlier import ModelInput
@@ -20,6 +22,7 @@ from ytheta.shapes import PerJoint
 LOAD = "load"  # name of the link that a payload design adds if the robot has no load
 # Coulomb friction jumps at rest. For derivatives, its sign is smoothed over this share of the lowest speed limit.
 SMOOTH_SPEED_SHARE = 0.01
+UNLIMITED_SPEED = 1.0  # rad/s or m/s, instead of the lowest limit if there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class DesignModel:
 
     def find_base(self, velocity: PerJoint) -> BaseParameters:
         """Return the parameters of the robot with smooth Coulomb friction, for these speed limits."""
-        speed = SMOOTH_SPEED_SHARE * float(velocity.min())
+        finite = velocity[np.isfinite(velocity)]
+        speed = SMOOTH_SPEED_SHARE * (float(finite.min()) if len(finite) else UNLIMITED_SPEED)
 
         def smooth(_: str, drive: Drive) -> Drive:
             return drive if drive.coulomb_speed else replace(drive, coulomb_speed=speed)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.basis_cases import BASES
+from ytheta.errors import InputError
 from ytheta.excitation.trajectories.rest_to_rest import RestToRest
 from ytheta.excitation.trajectories.trajectory import Trajectory
 
@@ -65,6 +66,14 @@ def test_motion_stays_at_the_start_outside_its_duration() -> None:
     assert trajectory.base_frequency == 0.125
 
 
+def test_one_time_gives_one_row() -> None:
+    space = make_space("fourier")
+    trajectory = space.build(draw(space))
+    for one, rows in zip(trajectory(0.5), trajectory(np.array([0.5, 0.7])), strict=True):
+        assert one == pytest.approx(rows[:1], abs=1e-9)
+        assert one != pytest.approx(rows[1:], abs=1e-3)
+
+
 def test_slowed_motion_follows_the_same_path() -> None:
     space = make_space("b-spline")
     trajectory: Trajectory = space.build(draw(space))
@@ -76,3 +85,6 @@ def test_slowed_motion_follows_the_same_path() -> None:
     assert 4.0 * slow_motion.qd == pytest.approx(fast_motion.qd, abs=1e-9)
     assert 16.0 * slow_motion.qdd == pytest.approx(fast_motion.qdd, abs=1e-9)
     assert abs(slow_motion.qd - fast_motion.qd).max() > 0.1
+    for factor in (1e308, 1e-300):
+        with pytest.raises(InputError, match="give a factor with which it takes"):
+            trajectory.slowed(factor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,17 @@ def test_a_slowed_trajectory_passes_the_same_path(tmp_path: Path) -> None:
     [
         ("format = 1", "format = 2", "format is 2"),
         ("format = 1", "", "'format' is missing"),
+        ("format = 1", "format = true", "format is True"),
+        ("format = 1", "format = 1.0", r"format is 1\.0"),
         ("periods = 2", "periods = 0", "periods is 0"),
+        (
+            "periods = 2",
+            f"periods = {10**400}",
+            "periods is an integer of more than 38 digits; give a whole number from 1",
+        ),
+        ("period = 10.0", f"period = {10**400}", "period is an integer of more than 38 digits; give a positive number"),
+        ("period = 10.0", "period = 1e-300", "period is 1e-300"),
+        ("period = 10.0", "period = 1e300", r"period is 1e\+300"),
         ("periods = 2", "periods = 2.5", "periods is 2.5"),
         ("period = 10.0", "period = -1.0", "period is -1"),
         ("period = 10.0", "period = nan", "period is nan"),
@@ -61,6 +72,31 @@ def test_damaged_files_are_refused(tmp_path: Path, old: str, new: str, words: st
     path.write_text(text.replace(old, new))
     with pytest.raises(InputError, match=words):
         yt.load_trajectory(path)
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "inf", "nan", "true", str(10**400)])
+def test_implausible_coefficients_are_refused(tmp_path: Path, value: str) -> None:
+    path = yt.save_trajectory(design_two_link().trajectory, tmp_path / "motion.toml")
+    *lines, last = path.read_text().splitlines()
+    name, _, numbers = last.partition(" = ")
+    rest = numbers.strip("[]").split(", ")[1:]
+    path.write_text("\n".join([*lines, f"{name} = [0.25, {', '.join(rest)}]"]))
+    assert yt.load_trajectory(path).coefficients[0, 1] == 0.25  # a shift does not disturb the rest at the start
+    path.write_text("\n".join([*lines, f"{name} = [{value}, {', '.join(rest)}]"]))
+    with pytest.raises(InputError, match=r"a coefficient of 'joint2' is .*; give a finite number") as caught:
+        yt.load_trajectory(path)
+    assert len(str(caught.value)) < 300
+
+
+def test_names_of_all_characters_are_kept(tmp_path: Path) -> None:
+    names = ('a\x7f"\\', "é\u2028\U0001f600\n")
+    trajectory = replace(design_two_link().trajectory, joints=names)
+    path = yt.save_trajectory(trajectory, tmp_path / "motion.toml")
+    assert yt.load_trajectory(path).joints == names
+    assert b"\x7f" not in path.read_bytes()
+    yaml = pytest.importorskip("yaml")
+    message = yaml.safe_load(yt.save_trajectory(trajectory, tmp_path / "motion.yaml").read_bytes())
+    assert tuple(message["joint_names"]) == names
 
 
 def test_a_changed_coefficient_is_noticed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from ytheta.shapes import Float, PerInstant
 
 POSITION, VELOCITY, ACCELERATION, JERK = range(4)  # orders of derivatives
+MIN_PERIOD, MAX_PERIOD = 1e-6, 1e9  # s; beyond, derivatives could exceed the range of numbers
 
 
 @runtime_checkable

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.arguments import check_number, is_positive
+from ytheta.errors import InputError
 from ytheta.excitation.trajectories.b_spline import BSpline
-from ytheta.excitation.trajectories.basis import ACCELERATION, JERK, POSITION, VELOCITY, Basis
+from ytheta.excitation.trajectories.basis import ACCELERATION, JERK, MAX_PERIOD, MIN_PERIOD, POSITION, VELOCITY, Basis
 from ytheta.excitation.trajectories.fourier import Fourier
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint, freeze
 
@@ -60,16 +61,16 @@ class Trajectory:
     def start(self) -> PerJoint:
         return self._derive(np.zeros(1), POSITION)[0]
 
-    def evaluate(self, t: PerInstant) -> SampledTrajectory:
-        """Return position, velocity, acceleration and jerk at these times, s."""
-        times = np.asarray(t, dtype=float)
+    def evaluate(self, t: PerInstant | float) -> SampledTrajectory:
+        """Return position, velocity, acceleration and jerk at these times, s; one time gives one row."""
+        times = np.atleast_1d(np.asarray(t, dtype=float))
         moves = ((times >= 0.0) & (times <= self.seconds))[:, None]
         inside = np.where(moves[:, 0], times, 0.0)
         q = self._derive(inside, POSITION)
         qd, qdd, jerk = (np.where(moves, self._derive(inside, order), 0.0) for order in (VELOCITY, ACCELERATION, JERK))
         return SampledTrajectory(times, q, qd, qdd, jerk)
 
-    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
+    def __call__(self, t: PerInstant | float) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
         """Return q, qd and qdd, as reference trajectories of ``simulate`` do; t is an array of times, s."""
         motion = self.evaluate(t)
         return motion.q, motion.qd, motion.qdd
@@ -80,8 +81,14 @@ class Trajectory:
 
     def slowed(self, factor: float) -> Trajectory:
         """Return the same path, passed ``factor`` times as slowly: the period is multiplied by this number."""
-        check_number("factor", factor, "a positive number, such as 2 for half the speed", allow=is_positive)
-        return replace(self, basis=self.basis.retime(self.basis.period * factor))
+        factor = check_number("factor", factor, "a positive number, such as 2 for half the speed", allow=is_positive)
+        period = self.basis.period * factor
+        if not MIN_PERIOD <= period <= MAX_PERIOD:
+            raise InputError(
+                f"factor is {factor:g}, with which a period takes {period:g} s; give a factor with which it takes "
+                f"{MIN_PERIOD:g} to {MAX_PERIOD:g} s"
+            )
+        return replace(self, basis=self.basis.retime(period))
 
     def bound(self, order: int) -> PerJoint:
         """Return upper bounds, for all times, of the absolute derivative of this order of each joint."""

@@ -11,27 +11,29 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tomlkit
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.excitation.trajectories.b_spline import DEGREE, BSpline
-from ytheta.excitation.trajectories.basis import ACCELERATION, VELOCITY
+from ytheta.excitation.trajectories.basis import ACCELERATION, MAX_PERIOD, MIN_PERIOD, VELOCITY
 from ytheta.excitation.trajectories.fourier import Fourier
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.files.bounded import read_small_file
 from ytheta.files.own_files import TOML_MARK
 from ytheta.files.paths import check_path
 from ytheta.files.toml_document import parse_toml
+from ytheta.files.toml_table import describe_value
 
 FORMAT = 1
 KEYS = ("format", "joints", "parametrisation", "period", "periods", "coefficients")
 MAX_SIZE = 1024 * 1024  # bytes; 50 joints with 50 harmonics need a tenth of it
 MAX_COEFFICIENTS = 1000  # of one joint
+MAX_COEFFICIENT = 1e9  # rad or m
+MAX_PERIODS = 10**9
 MAX_RELATIVE_RATE = 1e-6  # velocity or acceleration at the start, relative to a bound of its largest value
 
 
@@ -42,7 +44,7 @@ def format_coefficients(trajectory: Trajectory) -> str:
         "# A trajectory for identification. Fourier series: q = c0 + sum of a_k sin(k w t) + b_k cos(k w t),",
         "# w = 2 pi / period; coefficients are c0, a_1 ..., b_1 .... B-splines (quintic, periodic): via-points.",
         f"format = {FORMAT}",
-        f"joints = {json.dumps(list(trajectory.joints), ensure_ascii=False)}",
+        f"joints = [{', '.join(map(_quote, trajectory.joints))}]",
         f'parametrisation = "{trajectory.basis.name}"',
         f"period = {float(trajectory.basis.period)!r}",
         f"periods = {trajectory.periods}",
@@ -50,7 +52,7 @@ def format_coefficients(trajectory: Trajectory) -> str:
         "[coefficients]",
     ]
     for name, column in zip(trajectory.joints, trajectory.coefficients.T.tolist(), strict=True):
-        lines.append(f"{json.dumps(name, ensure_ascii=False)} = [{', '.join(map(repr, column))}]")
+        lines.append(f"{_quote(name)} = [{', '.join(map(repr, column))}]")
     return "\n".join([*lines, ""])
 
 
@@ -66,7 +68,7 @@ def load_trajectory(path: str | Path) -> Trajectory:
     for key in KEYS:
         if key not in data:
             raise InputError(f"{path}: the key {key!r} is missing; name a trajectory that ytheta excite wrote")
-    if data["format"] != FORMAT:
+    if type(data["format"]) is not int or data["format"] != FORMAT:
         raise InputError(f"{path}: format is {data['format']!r}; this version of ytheta reads format {FORMAT}")
     joints = data["joints"]
     if not isinstance(joints, list) or not joints or not all(isinstance(name, str) for name in joints):
@@ -76,8 +78,8 @@ def load_trajectory(path: str | Path) -> Trajectory:
     coefficients = _read_coefficients(path, joints, data["coefficients"])
     basis = _read_basis(path, data, len(coefficients))
     periods = data["periods"]
-    if not isinstance(periods, int) or isinstance(periods, bool) or periods < 1:
-        raise InputError(f"{path}: periods is {periods!r}; give a whole number of at least 1")
+    if not isinstance(periods, int) or isinstance(periods, bool) or not 1 <= periods <= MAX_PERIODS:
+        raise InputError(f"{path}: periods is {describe_value(periods)}; give a whole number from 1 to {MAX_PERIODS}")
     trajectory = Trajectory(tuple(joints), basis, periods, coefficients)
     _check_rest(path, trajectory)
     return trajectory
@@ -94,15 +96,21 @@ def _read_coefficients(path: Path, joints: list[str], table: Any) -> np.ndarray:
         )
     for name in joints:
         for value in table[name]:
-            if not _is_number(value):
-                raise InputError(f"{path}: a coefficient of {name!r} is {value!r}; give a finite number")
+            if not _is_number(value, -MAX_COEFFICIENT, MAX_COEFFICIENT):
+                raise InputError(
+                    f"{path}: a coefficient of {name!r} is {describe_value(value)}; give a finite number of at most "
+                    f"{MAX_COEFFICIENT:g}"
+                )
     return np.array([table[name] for name in joints], dtype=float).T
 
 
 def _read_basis(path: Path, data: dict[str, Any], size: int) -> Fourier | BSpline:
     name, period = data["parametrisation"], data["period"]
-    if not _is_number(period) or period <= 0.0:
-        raise InputError(f"{path}: period is {period!r}; give a positive number of seconds")
+    if not _is_number(period, MIN_PERIOD, MAX_PERIOD):
+        raise InputError(
+            f"{path}: period is {describe_value(period)}; give a positive number of seconds from {MIN_PERIOD:g} to "
+            f"{MAX_PERIOD:g}"
+        )
     if name == "fourier":
         if size % 2 == 0 or size < 3:
             raise InputError(
@@ -133,5 +141,10 @@ def _check_rest(path: Path, trajectory: Trajectory) -> None:
             )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _quote(text: str) -> str:
+    return tomlkit.string(text).as_string()
+
+
+def _is_number(value: Any, lowest: float, largest: float) -> bool:
+    """Return whether a value is a number in this range; the range makes it finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and lowest <= value <= largest

@@ -21,7 +21,7 @@ def format_yaml(joints: tuple[str, ...], motion: SampledTrajectory) -> str:
     lines = [
         TOML_MARK,
         "header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}",
-        f"joint_names: {json.dumps(list(joints), ensure_ascii=False)}",
+        f"joint_names: [{', '.join(map(_quote, joints))}]",
         "points:",
     ]
     for t, q, qd, qdd in zip(motion.t, motion.q.tolist(), motion.qd.tolist(), motion.qdd.tolist(), strict=True):
@@ -72,6 +72,12 @@ def write_mcap(joints: tuple[str, ...], motion: SampledTrajectory, path: Path) -
             writer.write(connection, 0, store.serialize_cdr(message, MESSAGE_TYPE))
         (file,) = bag.glob("*.mcap")
         shutil.copyfile(file, path)
+
+
+def _quote(name: str) -> str:
+    """Return a string of YAML in ASCII; unlike JSON, YAML has no surrogate pairs for characters beyond 16 bits."""
+    escaped = (json.dumps(c)[1:-1] if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in name)
+    return f'"{"".join(escaped)}"'
 
 
 def _split_time(t: float) -> tuple[int, int]:

@@ -65,18 +65,24 @@ def check_trajectory_path(path: str | Path) -> Path:
 
 def sample_trajectory(trajectory: Trajectory, rate: float) -> SampledTrajectory:
     """Return the motion from t = 0 to its end; the last sample is at the end, or less than 1/rate after it."""
-    rate = check_number("rate", rate, "a positive number of samples per second", allow=is_positive)
-    steps = trajectory.seconds * rate
-    if not 1.0 <= steps <= MAX_SAMPLES:
-        raise InputError(
-            f"{trajectory.seconds:g} s at {rate:g} samples per second are {steps:.3g} samples; choose a rate that "
-            f"gives 1 to {MAX_SAMPLES} samples"
-        )
+    steps = count_steps(trajectory.seconds, rate)
     count = math.ceil(steps - 1e-9 * steps)
     t = np.arange(count + 1) / rate
     if math.isclose(t[-1], trajectory.seconds, rel_tol=1e-9):
         t[-1] = trajectory.seconds
     return trajectory.evaluate(t)
+
+
+def count_steps(seconds: float, rate: float) -> float:
+    """Return seconds · rate; raise an error if these are too few or too many samples for a file."""
+    rate = check_number("rate", rate, "a positive number of samples per second", allow=is_positive)
+    steps = seconds * rate
+    if not 1.0 <= steps <= MAX_SAMPLES:
+        raise InputError(
+            f"{seconds:g} s at {rate:g} samples per second are {steps:.3g} samples; choose a rate that gives 1 to "
+            f"{MAX_SAMPLES} samples"
+        )
+    return steps
 
 
 def _write_text(path: Path, text: str) -> Path:

@@ -20,6 +20,8 @@ import traceback
 import warnings
 from pathlib import Path
 
+from benchmarks.memory import read_peak_memory
+
 from tests.fuzz.outcomes import MAX_MEMORY, MAX_SECONDS, Outcome
 from tests.fuzz.readers import READERS, Reader, lay_out, read_seeds
 from ytheta.errors import YthetaError
@@ -64,7 +66,7 @@ def read_input(reader: Reader, path: Path) -> tuple[Outcome, str]:
     seconds = time.monotonic() - start
     if seconds > MAX_SECONDS:
         return Outcome.SLOW, f"{seconds:.1f} s"
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = read_peak_memory()
     return (Outcome.LARGE, f"{peak / 1e9:.2f} GB") if peak > MAX_MEMORY else (outcome, text)
 
 

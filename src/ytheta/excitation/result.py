@@ -19,6 +19,8 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint, freeze
 
+SELF_COLLISION_UNCHECKED = "self-collision not checked"  # code of a finding
+
 
 @dataclass(frozen=True)
 class SlowedCondition:
@@ -121,6 +123,11 @@ class Excitation(Reported):
     @property
     def violations(self) -> tuple[LimitUse, ...]:
         return list_violations(self.uses)
+
+    @property
+    def is_self_collision_checked(self) -> bool:
+        """False if self-collision was to be checked, but could not be."""
+        return all(finding.code != SELF_COLLISION_UNCHECKED for finding in self.findings)
 
     @property
     def seconds(self) -> float:

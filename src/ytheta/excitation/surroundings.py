@@ -12,10 +12,9 @@ from ytheta.excitation.clearance.obstacle import Obstacle, make_floor
 from ytheta.excitation.clearance.obstacle_clearance import make_obstacle_clearance
 from ytheta.excitation.clearance.self_collision import make_self_collision
 from ytheta.excitation.clearance.workspace import make_workspace
+from ytheta.excitation.result import SELF_COLLISION_UNCHECKED
 from ytheta.findings import Finding, Severity
 from ytheta.robot.robot import Robot
-
-CODE = "self-collision not checked"
 
 BoxInput = Mapping[str, Any] | None  # lower and upper corner of a box in the world, m, by frame
 
@@ -45,7 +44,7 @@ def find_clearances(
                 raise
             findings.append(
                 Finding(
-                    CODE,
+                    SELF_COLLISION_UNCHECKED,
                     Severity.WARNING,
                     f"self-collision is not checked: {error}",
                     "simulate the motion before you run it",

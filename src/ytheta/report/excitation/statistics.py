@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ytheta.excitation.constraints.check import LimitUse
     from ytheta.excitation.result import Excitation
 
-UNCHECKED = "self-collision not checked"  # code of the finding
 QUANTITIES = ("position", "velocity", "acceleration", "jerk", "torque")
 
 
@@ -112,7 +111,7 @@ def describe_search(excitation: Excitation) -> str:
 def describe_verdict(excitation: Excitation) -> str:
     count = len(excitation.violations)
     if not count:
-        if any(finding.code == UNCHECKED for finding in excitation.findings):
+        if not excitation.is_self_collision_checked:
             return "All limits that were checked are kept, between samples too; self-collision was not checked."
         return "All limits are kept, between samples too."
     return f"{count} {'limit is' if count == 1 else 'limits are'} exceeded: do not run this motion."

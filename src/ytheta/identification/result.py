@@ -23,6 +23,7 @@ from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.excitation import (
     Certainty,
     MotionAdvice,
@@ -33,7 +34,7 @@ from ytheta.identification.assessment.excitation import (
 from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
 from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residual_causes import ResidualCause
-from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.assessment.torque_errors import ReportedErrors, TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.autocorrelation import (
     MIN_REMAINING_SHARE,
@@ -45,7 +46,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.priors.noise import PREPARATION_ERROR, bound_preparation_errors
+from ytheta.identification.priors.noise import bound_preparation_errors
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
 from ytheta.identification.standard_parameters import (
@@ -62,9 +63,6 @@ from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
-# Error of the bodies in percent, up to which its ratio to that of the estimate does not matter: twenty times the error
-# that the preparation leaves in the torques, and a hundredth of what a good model may have.
-MAX_NEGLIGIBLE_ERROR = 2000.0 * PREPARATION_ERROR
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (
     FitFindingCode.TORQUE_SIGN,
@@ -101,47 +99,6 @@ class Origin:
     def cutoff(self) -> float:
         """The lowest cut-off of the torque errors, in Hz."""
         return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
-
-
-@dataclass(frozen=True, eq=False)
-class ReportedErrors:
-    """Torque errors of the same model at a stated cut-off in Hz; ``validation`` is None without validation logs."""
-
-    cutoff: float
-    fit: TorqueErrors
-    validation: TorqueErrors | None
-
-
-@dataclass(frozen=True)
-class ConsistencyCost:
-    """Torque errors in percent of the estimate and of the bodies nearest to it; None without validation logs."""
-
-    estimate_percent: float
-    bodies_percent: float
-    validation_estimate_percent: float | None = None
-    validation_bodies_percent: float | None = None
-
-    @property
-    def ratio(self) -> float:
-        """Error of the bodies divided by the error of the estimate, on the logs where it is larger."""
-        return _divide(*self.worst)
-
-    @property
-    def is_negligible(self) -> bool:
-        """Whether the error of the bodies is so small that it does not matter how much smaller the estimate's is."""
-        return max(self.bodies_percent, self.validation_bodies_percent or 0.0) <= MAX_NEGLIGIBLE_ERROR
-
-    @property
-    def worst(self) -> tuple[float, float]:
-        """Errors of the estimate and of the bodies, on the logs of the fit or validation where they differ more."""
-        pairs = [(self.estimate_percent, self.bodies_percent)]
-        if self.validation_estimate_percent is not None and self.validation_bodies_percent is not None:
-            pairs.append((self.validation_estimate_percent, self.validation_bodies_percent))
-        return max(pairs, key=lambda pair: _divide(*pair))
-
-
-def _divide(estimate: float, bodies: float) -> float:
-    return bodies / estimate if estimate > 0.0 else 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

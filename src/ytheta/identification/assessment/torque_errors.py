@@ -144,6 +144,15 @@ class TorqueErrors:
         return compute_autocorrelation_time(self.autocovariance)
 
 
+@dataclass(frozen=True, eq=False)
+class ReportedErrors:
+    """Torque errors of the same model at a stated cut-off in Hz; ``validation`` is None without validation logs."""
+
+    cutoff: float
+    fit: TorqueErrors
+    validation: TorqueErrors | None
+
+
 def _compute_percent(part: float, whole: float) -> float:
     if whole > 0.0:
         return float(100.0 * np.sqrt(part / whole))

@@ -9,13 +9,12 @@ from ytheta.errors import InputError
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residual_causes import ResidualCause, find_residual_causes
 from ytheta.identification.assessment.residuals import compute_errors
-from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.assessment.torque_errors import ReportedErrors, TorqueErrors
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
 from ytheta.identification.fitting import FitEquations
 from ytheta.identification.preparing.plan import PreparationPlan
-from ytheta.identification.result import ReportedErrors
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import PerBase

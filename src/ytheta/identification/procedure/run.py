@@ -11,6 +11,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
@@ -47,7 +48,7 @@ from ytheta.identification.procedure.equation_maker import EquationMaker, plan_l
 from ytheta.identification.procedure.judge import Judge
 from ytheta.identification.procedure.model_selection import SelectedModel, select_model
 from ytheta.identification.procedure.request import Request
-from ytheta.identification.result import ConsistencyCost, Identification, Origin
+from ytheta.identification.result import Identification, Origin
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_driving_friction, find_negative_inertias
 from ytheta.logs.preparing.preparation import Preparation

@@ -44,4 +44,4 @@ def _collect_positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
     robot = constraint.robot
     _, offset = robot.motor_map
     motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()
-    return dict(zip(robot.moving, (*q, *constraint.cut_positions, *motors), strict=True))
+    return dict(zip(robot.moving, (*q[len(robot.base_coordinates) :], *constraint.cut_positions, *motors), strict=True))

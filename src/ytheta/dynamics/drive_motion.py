@@ -33,7 +33,7 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.dynamics.loops.constraint import Constraint, column, compute_joint_positions
-from ytheta.dynamics.motion import Motion, scalars
+from ytheta.dynamics.motion import Motion, casadi_base_rotation, scalars
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.parts import Drive
 from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
@@ -43,7 +43,8 @@ from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
 class DriveMotion:
     """The motion of the joints, and the real velocity, reference velocity and acceleration of every drive.
 
-    Drives are in the order of ``robot.moving``: joints, moving cut joints, motors.
+    Drives are in the order of ``robot.moving``: joints, moving cut joints, motors. The first rows of the joints are
+    those of a floating base, which has no drive; ``base_size`` is their number, six or zero.
     """
 
     joints: Motion
@@ -53,6 +54,7 @@ class DriveMotion:
     reference_velocity: AnyPerDrive
     acceleration: AnyPerDrive
     drives: tuple[Drive, ...]
+    base_size: int = 0
 
     @property
     def parameter_factors(self) -> Shaped[np.ndarray, "drives 4"]:
@@ -94,17 +96,19 @@ def compute_drive_motion(
     qd, vd = dot(A, xd), dot(A, xdd)
     v = qd if V is None else dot(A, y)
     q, cos, sin = compute_joint_positions(constraint.robot, scalars(constraint.x))
-    velocity = np.concatenate([qd, dot(cuts, xd), dot(motors, xd)])
+    base = len(constraint.robot.base_coordinates)
+    velocity = np.concatenate([qd[base:], dot(cuts, xd), dot(motors, xd)])
     joint_jacobian = dot(A, E)
     cut_acceleration = dot(cuts, xdd) + _compute_cut_bias(constraint, xd, y)
     return DriveMotion(
-        joints=Motion(q, cos, sin, qd, v, vd),
+        joints=Motion(q, cos, sin, qd, v, vd, casadi_base_rotation(q) if base else None),
         joint_jacobian=joint_jacobian,
-        drive_jacobian=np.concatenate([joint_jacobian, dot(cuts, E), dot(motors, E)]),
+        drive_jacobian=np.concatenate([joint_jacobian[base:], dot(cuts, E), dot(motors, E)]),
         velocity=velocity,
-        reference_velocity=velocity if V is None else np.concatenate([v, dot(cuts, y), dot(motors, y)]),
-        acceleration=np.concatenate([vd, cut_acceleration, dot(motors, xdd)]),
+        reference_velocity=velocity if V is None else np.concatenate([v[base:], dot(cuts, y), dot(motors, y)]),
+        acceleration=np.concatenate([vd[base:], cut_acceleration, dot(motors, xdd)]),
         drives=tuple(drive for _, drive in constraint.robot.drives),
+        base_size=base,
     )
 
 

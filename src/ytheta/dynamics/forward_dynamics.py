@@ -59,7 +59,7 @@ def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: An
     """
     robot = inputs.loops.robot
     uncoupled = not robot.loops and not robot.motors
-    if uncoupled and robot.coordinates == tuple(joint.name for joint in robot.movable):
+    if uncoupled and robot.coordinates == robot.position_names:
         return composite_body.solve(inputs.loops.mechanism, M, right)
     return composite_body.solve_dense(M, right)
 

@@ -235,7 +235,7 @@ def _uses_regressor(method: str, formulation: str) -> bool:
 def cut_motion_graph(robot: Robot) -> Graph:
     """(x, qd, qdd) → position, velocity and acceleration of every moving cut joint, in the order of the loops."""
     inputs = declare_inputs(robot, "qd", "qdd")
-    first = len(inputs.motion.joint_jacobian)
+    first = len(inputs.loops.robot.movable)
     cuts = slice(first, first + len(inputs.loops.cut_rates))
     motion = [inputs.loops.cut_positions, inputs.motion.velocity[cuts], inputs.motion.acceleration[cuts]]
     return inputs.trace_output("cut joints", np.stack(motion, axis=1))

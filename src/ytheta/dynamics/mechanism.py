@@ -36,7 +36,8 @@ class Body:
     """One moving link or load.
 
     ``parent`` is the index of the parent body, or None for the base. ``joint`` is the index of the joint in q, or None
-    if the body is fixed to its parent.
+    if the body is fixed to its parent. ``free`` is true for a floating base, whose coordinates are the first six of q;
+    its ``joint`` is None.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Body:
     p: Shaped[np.ndarray, "3"]
     S: Shaped[np.ndarray, "3 3"]
     s: Shaped[np.ndarray, "3"]
+    free: bool = False
 
     @property
     def prismatic(self) -> bool:
@@ -64,8 +66,8 @@ class Mechanism:
 
     @property
     def joints(self) -> int:
-        """The number of joint positions q."""
-        return len(self.robot.movable)
+        """The number of joint positions q, including the six of a floating base."""
+        return len(self.robot.position_names)
 
     def path(self, body: int) -> tuple[int, ...]:
         """The indices of the bodies on the way from the base to ``body``, including ``body``."""
@@ -97,7 +99,7 @@ def build_mechanism(
 def assemble_mechanism(merged: Robot, to_pose: Callable[[Frame], Pose]) -> Mechanism:
     """Return the mechanism of a robot without fixed links; ``to_pose`` converts its frames to arrays."""
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
-    q = {joint.name: k for k, joint in enumerate(merged.movable)}
+    q = {name: k for k, name in enumerate(merged.position_names)}
     bodies = tuple(_make_body(joint, index, q, to_pose) for joint in merged.joints)
     return Mechanism(merged, bodies, exact_array(merged.gravity_in_base))
 
@@ -143,4 +145,5 @@ def _make_body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], to_
         p=p,
         S=S,
         s=s,
+        free=joint.kind is JointKind.FREE,
     )

@@ -117,6 +117,7 @@ class SymbolicModel:
         drives = zeros(len(m.velocity))
         for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
             drives[k] = inner(theta, factors)
+        base, links = links[: m.base_size], links[m.base_size :]
         drives[: len(links)] = drives[: len(links)] + links
         shapes = compute_force_shapes(self.loops, m.joints.q)
         drives = drives + dot(shapes, self.force_theta) + multiply_entries(self.root_theta, m.root_factors)
@@ -124,10 +125,11 @@ class SymbolicModel:
             if self.transmission_theta is not None:
                 links = inverse_dynamics(
                     self.loops.mechanism, m.joints, replace(self, theta=self.transmission_theta).link_theta
-                )
+                )[m.base_size :]
             r = self.compute_transmitted_torque(m, links, shapes, wrench_torque)
             drives = drives + multiply_entries(self.load_theta, compute_load_factors(m, r))
-        return dot(m.drive_jacobian.T, drives)
+        torque = dot(m.drive_jacobian.T, drives)
+        return torque + dot(m.joint_jacobian[: m.base_size].T, base) if m.base_size else torque
 
     def compute_friction(self, m: DriveMotion) -> AnyPerDrive:
         """Return friction and offset of every drive, without load-dependent friction."""
@@ -142,7 +144,7 @@ class SymbolicModel:
         shapes: Shaped[np.ndarray, "drives forces"],
         wrench_torque: AnyPerActuated | None = None,
     ) -> AnyPerDrive:
-        """Return r of every drive from the torques of the links; the robot has no loops, couplings and motors."""
+        """Return r of every drive from the torques of its joint; the robot has no loops, couplings and motors."""
         own = self if self.transmission_theta is None else replace(self, theta=self.transmission_theta)
         r = links + multiply_entries(own.drive_theta[:, 0], m.acceleration) + dot(shapes, own.force_theta)
         return r if wrench_torque is None else r - dot(m.drive_jacobian, wrench_torque)

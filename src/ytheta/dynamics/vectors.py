@@ -112,6 +112,18 @@ def axis_rotation(axis: AnyVector3, c: Any, s: Any) -> AnyMatrix3:
     return result
 
 
+def rotation_from_vector(r: AnyVector3, angle: Any, sine: Any, half_sine: Any) -> AnyMatrix3:
+    """The rotation with rotation vector r; its angle is not zero, and the sines are those of the angle and of its half.
+
+    exp(r) = 1 + a K(r) + b K(r)², with a = sin(angle) / angle and b = ½ (sin(angle / 2) / (angle / 2))². Unlike
+    (1 - cos(angle)) / angle², b loses no digits at small angles.
+    """
+    a, half = sine / angle, half_sine / angle
+    b = half * half * 2
+    K, product = skew(r), centripetal_matrix(r, r)
+    return array([[(1 if i == j else a * K[i, j]) + b * product[i, j] for j in range(3)] for i in range(3)])
+
+
 def _find_coordinate_axis(axis: AnyVector3) -> tuple[int, int] | None:
     """Return index and sign of the coordinate axis that a unit vector is parallel to, or None."""
     for k in range(3):

@@ -116,6 +116,8 @@ def explain_refused_regrouping(robot: Robot, remedy: str = "use method qr") -> s
         coupled = bool(robot.couplings)
         part = f"joint {robot.couplings[0].joint!r} coupled" if coupled else "a motor that is not part of a joint"
         return f"robot {robot.name!r} has {part}, which the Lagrangian of a tree does not cover; {remedy}"
+    if robot.floating:
+        return f"robot {robot.name!r} has a floating base, which this method does not support; use method lin or qr"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
     return None

@@ -17,6 +17,7 @@ from ytheta.dynamics.vectors import dot, inner
 from ytheta.robot.modified_dh import TOLERANCE
 from ytheta.shapes import Float, Vector3
 
+BASE_CONSTANTS = ("m", "kx", "ky", "kz", "U11", "U12", "U13", "U22", "U23", "U33")
 REVOLUTE_CONSTANTS = ("U33", "U11-U22", "U12", "U13", "U23")
 
 
@@ -84,8 +85,19 @@ def find_joint_axes(mechanism: Mechanism, tolerance: float = TOLERANCE) -> Joint
 
 
 def apply_rules(mechanism: Mechanism, axes: JointAxes) -> Iterator[tuple[int, JointRule]]:
-    """Yield the index and the rule of every body that a moving joint carries."""
+    """Yield the index and the rule of every body that a moving joint carries, and of a floating base.
+
+    The angular velocity and the acceleration of a floating base are arbitrary. All constants of the base are therefore
+    identifiable, and each joint has as many identifiable constants as behind two revolute joints that are not parallel.
+    """
     for j, body in enumerate(mechanism.bodies):
+        if body.free:
+            yield j, JointRule(BASE_CONSTANTS, False, np.array([0.0, 0.0, 1.0]))
+            continue
+        if body.joint is not None and mechanism.robot.floating:
+            names = (*REVOLUTE_CONSTANTS, "kx", "ky") if body.revolute else ("m", "kx", "ky", "kz")
+            yield j, JointRule(names, False, np.array([0.0, 0.0, 1.0]))
+            continue
         before = [k for k in mechanism.path(j)[:-1] if mechanism.bodies[k].joint is not None]
         revolute = [k for k in before if mechanism.bodies[k].revolute]
         prismatic = [k for k in before if not mechanism.bodies[k].revolute]

@@ -3,8 +3,8 @@
 Identity      tau = Y theta depends on theta only through the combinations of Theorem 2, each of which has an
               effect
 Reference     [lin1995] sec. II, Theorem 2; (86), (87) for kappa
-Accepts       trees of revolute and prismatic joints with any axes; loads; symbolic lengths; rotor inertia; any gravity.
-              Not: loops, couplings, motors that are not part of a joint
+Accepts       trees of revolute and prismatic joints with any axes; loads; symbolic lengths; rotor inertia; any gravity;
+              floating bases. Not: loops, couplings, motors that are not part of a joint
 Notation      code      paper        meaning
               m, k, U   m hat, k, U  constants of a composite body in its joint frame, see ``inertia_constants``
               u, o      u, s         axes and origins of the joints at q = 0, in base axes. The rules use an angle
@@ -75,7 +75,7 @@ from ytheta.robot.parameters import length_exponents, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped, Vector3
 
-TENSOR_ENTRIES = {"U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
+TENSOR_ENTRIES = {"U11": (0, 0), "U22": (1, 1), "U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
 MOMENT_ENTRIES = {"kx": 0, "ky": 1, "kz": 2}
 # Exponents of length in the units of the combinations. Those not listed here are inertias, with exponent 2.
 LENGTH_EXPONENTS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1}
@@ -94,7 +94,7 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a coupled joint, {first!r}, for which Theorem 2 has no rule; use method qr"
     if robot.motors:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}; use method qr"
-    if not robot.movable:
+    if not robot.movable and not robot.floating:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
     numbers = _make_numerical_mechanism(robot)
     exact, rounded = (
@@ -155,7 +155,7 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
         rows = {name: zeros(len(names)) for name in rule.names}
         for name, row in rows.items():
             row[: len(theta)] = to_row(_make_linear_form(name, body, rule.u_r))
-        if rotor_inertia:
+        if rotor_inertia and not arm.bodies[j].free:
             head = rule.names[0] if rule.rotor_merges else "Ia"
             rotor = parameter_name(arm.robot.joints[j].name, "Ia")
             rows.setdefault(head, zeros(len(names)))[names.index(rotor)] = 1
@@ -168,6 +168,8 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
 
 def _find_item(constant: str, constants: Sequence[str]) -> int | None:
     """Return the item of Theorem 2 that lists a constant; ``constants`` are all of the same joint."""
+    if "U11" in constants:  # a floating base, which the paper does not treat
+        return None
     if constant in ("Ia", "m"):
         return 3 if constant == "m" else None
     if "m" in constants:  # a prismatic joint

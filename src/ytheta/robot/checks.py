@@ -54,6 +54,8 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
     place = f"joint {joint.name!r}"
     if joint.kind is JointKind.POINT and not cut:
         raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")
+    if joint.kind is JointKind.FREE:
+        _check_free_joint(joint, place, cut=cut)
     length = math.hypot(*joint.axis)
     if not math.isclose(length, 1.0, rel_tol=1e-9):
         raise RobotError(f"{place}: its axis {joint.axis} has length {length:g}; give a unit vector")
@@ -61,6 +63,18 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
     check_frame(joint.seat, f"the seat of {place}")
     _check_limits(joint.limits, place)
     _check_drive(joint.drive, place)
+
+
+def _check_free_joint(joint: Joint, place: str, *, cut: bool) -> None:
+    if cut:
+        raise RobotError(f"{place}: a 'free' joint cannot close a loop; remove it, since it constrains nothing")
+    if joint.placement != IDENTITY or joint.seat != IDENTITY:
+        raise RobotError(
+            f"{place}: the coordinates of a 'free' joint are those of the link itself in the world; remove its frame, "
+            "and give the position of the base under 'home'"
+        )
+    if joint.drive != Drive():
+        raise RobotError(f"{place}: a 'free' joint has no drive; remove its rotor inertia and friction")
 
 
 def check_motor(motor: Motor) -> None:

@@ -76,6 +76,15 @@ def check_actuated(
         )
 
 
+def check_base_comes_first(actuated: Sequence[str], base_coordinates: Sequence[str]) -> None:
+    """Check that the coordinates of a floating base precede all others in the list of actuated coordinates."""
+    if actuated and tuple(actuated[: len(base_coordinates)]) != tuple(base_coordinates):
+        raise RobotError(
+            f"'actuated' does not begin with {', '.join(base_coordinates)}; the coordinates of a floating base come "
+            "first and in this order, or are left out of the list"
+        )
+
+
 def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], robot: str) -> None:
     """Check that the home configuration gives finite positions of existing coordinates, each once."""
     known = set(coordinates)
@@ -100,11 +109,14 @@ def list_coordinates(
 
 
 def build_coupling_map(
-    couplings: Sequence[Coupling], movable: Sequence[Joint], coordinates: Sequence[str]
+    couplings: Sequence[Coupling], positions: Sequence[str], coordinates: Sequence[str]
 ) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
-    """Return A and b of q = A x + b. A coupling may depend on coupled joints (a mimic of a mimic)."""
+    """Return A and b of q = A x + b, where q has these ``positions``.
+
+    A coupling may depend on coupled joints (a mimic of a mimic).
+    """
     column = {name: k for k, name in enumerate(coordinates)}
-    row = {joint.name: k for k, joint in enumerate(movable)}
+    row = {name: k for k, name in enumerate(positions)}
     factors, offset = np.zeros((len(row), len(column))), np.zeros(len(row))
     for name in row.keys() & column.keys():
         factors[row[name], column[name]] = 1.0
@@ -127,13 +139,13 @@ def build_coupling_map(
 
 def build_motor_map(
     motors: Sequence[Motor],
-    movable: Sequence[Joint],
+    positions: Sequence[str],
     coordinates: Sequence[str],
     coupling_map: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]],
 ) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
     """Return factors F and offsets c of the motor positions F x + c; ``coupling_map`` is A and b of q = A x + b."""
     joint_factors, joint_offset = coupling_map
-    row = {joint.name: k for k, joint in enumerate(movable)}
+    row = {name: k for k, name in enumerate(positions)}
     factors, offset = np.zeros((len(motors), len(coordinates))), np.zeros(len(motors))
     for k, motor in enumerate(motors):
         if motor.is_coordinate:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.robot.floating.motion import rotation_matrices
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot, check_is_robot
@@ -15,19 +16,33 @@ from ytheta.shapes import Float
 
 
 def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:
-    """The homogeneous matrix of every link and marker, seen from the base; q has the order of ``robot.movable``."""
+    """The homogeneous matrix of every link and marker, seen from the base; q has the order of ``position_names``.
+
+    If the base floats, the matrices are seen from the world.
+    """
     check_is_robot(robot)
     robot = robot.numeric
-    if len(q) != len(robot.movable):
+    if len(q) != len(robot.position_names):
         count = f"{len(robot.movable)} movable joint{'s' if len(robot.movable) != 1 else ''}"
+        count += " and six coordinates of its floating base" if robot.floating else ""
         raise InputError(f"robot {robot.name!r} has {count}, but q has {len(q)} entr{'ies' if len(q) != 1 else 'y'}")
-    position = dict(zip((joint.name for joint in robot.movable), q, strict=True))
+    position = dict(zip(robot.position_names, q, strict=True))
     poses = {robot.base.name: np.eye(4)}
     for joint in robot.joints:
-        poses[joint.child] = poses[joint.parent] @ joint_pose(joint, position.get(joint.name, 0.0))
+        if joint.kind is JointKind.FREE:
+            poses[joint.child] = _compute_base_pose(np.asarray(q[: len(robot.base_coordinates)], dtype=float))
+        else:
+            poses[joint.child] = poses[joint.parent] @ joint_pose(joint, position.get(joint.name, 0.0))
     for marker in robot.markers:
         poses[marker.name] = poses[marker.link] @ marker.frame.matrix
     return poses
+
+
+def _compute_base_pose(q: Float[np.ndarray, "6"]) -> Float[np.ndarray, "4 4"]:
+    """The floating base seen from the world."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation_matrices(q[None, 3:])[0], q[:3]
+    return pose
 
 
 def joint_pose(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:

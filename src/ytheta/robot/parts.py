@@ -23,12 +23,17 @@ from ytheta.robot.inertia import Inertia
 
 
 class JointKind(StrEnum):
-    """The kinds of joints. POINT (equal positions, any orientation) is allowed only for cut joints."""
+    """The kinds of joints.
+
+    POINT (equal positions, any orientation) is allowed only for cut joints. FREE (any position and orientation) is
+    allowed only between the world, which is the first link, and a floating base.
+    """
 
     REVOLUTE = "revolute"
     PRISMATIC = "prismatic"
     FIXED = "fixed"
     POINT = "point"
+    FREE = "free"
 
 
 @dataclass(frozen=True)

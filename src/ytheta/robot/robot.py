@@ -4,6 +4,12 @@ Coordinates::
 
     actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
 
+If the base floats, Q, x and q begin with its six coordinates ``conventions.BASE_COORDINATES``: its position in the
+world, and the rotation vector of its axes. The corresponding six velocities are not the derivatives of these
+coordinates, but the twist of the base: the velocity of its origin and its angular velocity, both in its own axes. The
+corresponding torques are the wrench on the base, in the same axes. These six count as actuated, whatever exerts the
+wrench; it is zero if nothing touches the robot.
+
 x contains the positions of the joints that no coupling determines, and those of the independent motors. Without loops,
 x = Q. The position of a motor with ``turns_with`` is not in x, since it depends on joint positions.
 """
@@ -19,7 +25,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.conventions import FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import BASE_COORDINATES, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
 from ytheta.errors import (
     InputError,
@@ -50,7 +56,7 @@ class Robot(Displayed):
     Attributes
     ----------
     name       name of the robot
-    links      rigid bodies; ``links[0]`` is the base
+    links      rigid bodies; ``links[0]`` is the base, or the world if the base floats
     joints     joints of the tree, parents before children; the child of ``joints[i]`` is ``links[i + 1]``
     loops      closed loops, each given by its cut joint
     couplings  joint positions that are linear functions of other positions
@@ -74,8 +80,11 @@ class Robot(Displayed):
     The following are computed from these:
 
     base               the link that does not move, ``links[0]``
+    floating           whether the base of the robot moves freely; ``links[0]`` is then the world
+    base_coordinates   names of the six coordinates of a floating base; none if the base is fixed
     movable            the revolute and prismatic joints of the tree, in the order of the joint positions q
-    prismatic_joints   names of the prismatic joints, including cut joints
+    position_names     names of the joint positions q: those of a floating base, then those of ``movable``
+    prismatic_joints   names of the prismatic joints, including cut joints, and of the position of a floating base
     coordinates        names of the coordinates x
     passive            names of the coordinates that the loops determine
     actuated_limits    limits of the actuated coordinates
@@ -125,11 +134,15 @@ class Robot(Displayed):
         links, joints = tree.sort_tree(self.links, self.joints)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "joints", joints)
+        tree.check_floating_base(links, joints, self.loops)
         self._check_parts()
+        if self.floating and self.actuated and not set(self.base_coordinates) & set(self.actuated):
+            object.__setattr__(self, "actuated", (*self.base_coordinates, *self.actuated))
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
         in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._require_joints_of(loop))
         coordinates.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
+        coordinates.check_base_comes_first(self.actuated, self.base_coordinates)
         coordinates.check_home(self.home, self.coordinates, self.name)
 
     def _check_parts(self) -> None:
@@ -140,6 +153,8 @@ class Robot(Displayed):
         for motor in self.motors:
             checks.check_motor(motor)
         coordinates.check_couplings(self.couplings, self.movable, self.motors)
+        if self.floating:
+            checks.check_unique((*self.base_coordinates, *self.moving), "coordinate")
         _ = self.motor_map  # raises an error for circular couplings and for factors that overflow
         check_forces(
             self.forces,
@@ -161,6 +176,8 @@ class Robot(Displayed):
 
     def __repr__(self) -> str:
         counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]
+        if self.floating:
+            counts.insert(0, "floating base")
         if self.loops:
             counts.append(_format_count(len(self.loops), "loop"))
         return f"Robot({_REPR.repr(self.name)}, {', '.join(counts)})"
@@ -173,6 +190,21 @@ class Robot(Displayed):
         return self.links[0]
 
     @cached_property
+    def floating(self) -> bool:
+        """Whether the base of the robot moves freely."""
+        return any(joint.kind is JointKind.FREE for joint in self.joints)
+
+    @property
+    def base_coordinates(self) -> tuple[str, ...]:
+        """Names of the six coordinates of a floating base; none if the base is fixed."""
+        return BASE_COORDINATES if self.floating else ()
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the joint positions q: those of a floating base, then those of the movable joints."""
+        return (*self.base_coordinates, *(joint.name for joint in self.movable))
+
+    @cached_property
     def movable(self) -> tuple[Joint, ...]:
         """The movable joints in tree order, which is the order of q."""
         return tuple(joint for joint in self.joints if joint.moves)
@@ -182,6 +214,7 @@ class Robot(Displayed):
         """Limits of the actuated coordinates, which are joints and motors."""
         limits = {joint.name: joint.limits for joint in self.movable}
         limits |= {motor.name: motor.limits for motor in self.motors}
+        limits |= {name: Limits() for name in self.base_coordinates}
         return tuple(limits[name] for name in self.actuated)
 
     def link(self, name: str) -> Link:
@@ -233,11 +266,13 @@ class Robot(Displayed):
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of the coordinates x: the movable joints that no coupling determines, and the independent motors.
+        """Names of the coordinates x: a floating base, the movable joints that no coupling determines, and motors.
 
+        Motors are coordinates if their position does not depend on joints.
         Without loops, they have the order of ``actuated``; with loops, the order of the tree, motors last.
         """
-        in_tree_order = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
+        others = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
+        in_tree_order = (*self.base_coordinates, *others)
         if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
             return self.actuated
         return in_tree_order
@@ -246,7 +281,7 @@ class Robot(Displayed):
         """The coordinates on which the positions of these joints depend."""
         factors, _ = self.coupling_map
         names = {joint.name for joint in joints}
-        rows = [k for k, joint in enumerate(self.movable) if joint.name in names]
+        rows = [k for k, name in enumerate(self.position_names) if name in names]
         columns = np.flatnonzero(np.any(factors[rows] != 0.0, axis=0))
         return tuple(self.coordinates[k] for k in columns)
 
@@ -259,13 +294,15 @@ class Robot(Displayed):
     @cached_property
     def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
         """A and b of q = A x + b."""
-        factors, offset = coordinates.build_coupling_map(self.couplings, self.movable, self.coordinates)
+        factors, offset = coordinates.build_coupling_map(self.couplings, self.position_names, self.coordinates)
         return freeze(factors), freeze(offset)
 
     @cached_property
     def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
         """Factors F and offsets c of the motor positions, F x + c."""
-        factors, offset = coordinates.build_motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
+        factors, offset = coordinates.build_motor_map(
+            self.motors, self.position_names, self.coordinates, self.coupling_map
+        )
         return freeze(factors), freeze(offset)
 
     @cached_property
@@ -312,9 +349,10 @@ class Robot(Displayed):
 
     @cached_property
     def prismatic_joints(self) -> frozenset[str]:
-        """Names of the prismatic joints, including cut joints."""
+        """Names of the prismatic joints, including cut joints, and of the position of a floating base."""
         joints = (*self.movable, *(loop.joint for loop in self.loops))
-        return frozenset(joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
+        prismatic = (joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
+        return frozenset((*self.base_coordinates[:3], *prismatic))
 
     @property
     def moving(self) -> tuple[str, ...]:

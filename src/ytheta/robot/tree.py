@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ytheta.errors import RobotError, suggest_names
 from ytheta.robot.checks import check_joint, check_unique
-from ytheta.robot.parts import Joint, Link, Loop, Motor
+from ytheta.robot.parts import Joint, JointKind, Link, Loop, Motor
 
 # Largest number of joints and motors, ten times as many as in the largest humanoids. It is limited because the matrix
 # from coordinates to joint positions is dense.
@@ -82,6 +82,41 @@ def _check_ends(joint: Joint, links: Collection[str]) -> None:
             )
     if joint.parent == joint.child:
         raise RobotError(f"joint {joint.name!r} connects link {joint.child!r} to itself; name two different links")
+
+
+def check_floating_base(links: Sequence[Link], joints: Sequence[Joint], loops: Sequence[Loop]) -> None:
+    """Check that a free joint is the only connection between the robot and the first link, which is the world."""
+    free = [joint for joint in joints if joint.kind is JointKind.FREE]
+    if not free:
+        return
+    world = _find_rigid_part(links[0].name, joints)
+    on_world = [joint for joint in joints if joint.parent in world and joint.kind is not JointKind.FIXED]
+    if free[0].parent != links[0].name:
+        raise RobotError(
+            f"joint {free[0].name!r} is 'free', but its parent {free[0].parent!r} is not the world {links[0].name!r}; "
+            "only the base of a robot can move freely"
+        )
+    if len(on_world) > 1:
+        names = ", ".join(repr(joint.child) for joint in on_world[:4])
+        raise RobotError(
+            f"several parts move on the world {links[0].name!r} ({names}{' …' if len(on_world) > 4 else ''}), but a "
+            "robot with a floating base is one tree; remove the other parts"
+        )
+    for loop in loops:
+        if (loop.joint.parent in world) != (loop.joint.child in world):
+            raise RobotError(
+                f"loop {loop.name!r} connects the floating base with the world, so that it cannot float; remove the "
+                "loop, or replace the free joint by joints that the loop leaves free"
+            )
+
+
+def _find_rigid_part(link: str, joints: Sequence[Joint]) -> set[str]:
+    """Return the links that fixed joints connect to a link, and the link itself; parents come before children."""
+    part = {link}
+    for joint in joints:
+        if joint.kind is JointKind.FIXED and joint.parent in part:
+            part.add(joint.child)
+    return part
 
 
 def check_loops(loops: Sequence[Loop], links: Collection[str], joints: Sequence[Joint]) -> None:

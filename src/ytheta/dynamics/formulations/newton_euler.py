@@ -2,7 +2,8 @@
 
 Identity      tau = Y(q, qd, qdd) @ theta   for every theta; with two velocities tau = M vd + C(q, qd) v + g
 Reference     [lu1993] sec. IV, (66)-(85), appendix (97)-(116)
-Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
+Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own; floating bases, which
+              add six rows: the wrench on the base
 Notation      code   paper     meaning                                        shape     frame
               w, u   omega_i   angular velocity for qd and for v              3         i
               wd     omegadot  angular acceleration for v, vd                 3         i
@@ -38,6 +39,8 @@ from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
 Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v of the notation
 SIXTEEN = len(SIXTEEN_PARAMETERS)
+# Entries of a floating base in q, qd and tau: position, velocity and force, then rotation, angular velocity and moment.
+BASE_FORCE, BASE_MOMENT = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,9 @@ def inverse_dynamics(
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
         f, n = forces[i]
-        if body.joint is not None:
+        if body.free:
+            tau[BASE_FORCE], tau[BASE_MOMENT] = f, n
+        elif body.joint is not None:
             moment_or_force = n - cross(joint_origin(body), f) if body.revolute else f
             tau[body.joint] = dot(joint_axis(body)[None], moment_or_force)[0]
         if body.parent is not None:
@@ -125,6 +130,9 @@ def inertia_columns(w: AnyVector3) -> Shaped[np.ndarray, "3 6"]:
 
 def pose(body: Body, motion: Motion) -> tuple[AnyMatrix3, AnyVector3]:
     """Rotation and position of a body in its parent's frame."""
+    if body.free:
+        assert motion.base_rotation is not None
+        return motion.base_rotation, motion.q[BASE_FORCE]
     R, s = body.P, body.s
     if body.joint is not None and body.revolute:
         R = dot(R, axis_rotation(body.axis, motion.cos[body.joint], motion.sin[body.joint]))
@@ -159,6 +167,8 @@ def propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[
 def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
     """Compute the motion of a body from the motion of its parent."""
     down = R.T
+    if body.free:
+        return _compute_base_twist(motion, dot(down, parent.a))
     # Acceleration of a point of the revolute axis, because this point is fixed in the parent; without a revolute joint,
     # acceleration of the frame origin.
     point = body.p if body.joint is not None and body.revolute else p
@@ -185,6 +195,16 @@ def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, par
     return Twist(twist.w, twist.u, wd, a - dot(twist.H, joint_origin(body)))
 
 
+def _compute_base_twist(motion: Motion, minus_gravity: AnyVector3) -> Twist:
+    """Compute the motion of a floating base, whose velocities are the components of its twist in its own axes."""
+    w, velocity = motion.qd[BASE_MOMENT], motion.qd[BASE_FORCE]
+    if motion.ordinary:
+        return Twist(w, w, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + cross(w, velocity) + minus_gravity)
+    u, reference = motion.v[BASE_MOMENT], motion.v[BASE_FORCE]
+    product = (cross(w, reference) + cross(u, velocity)) * 0.5
+    return Twist(w, u, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + product + minus_gravity)
+
+
 def _assemble_regressor(
     mechanism: Mechanism,
     motion: Motion,
@@ -205,6 +225,10 @@ def _assemble_regressor(
 def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
     """Compute the screws of all joints that move a body, in the body's frame, from the screws of the parent."""
     down = R.T
+    if body.free:
+        unit = array(np.eye(3, dtype=int).tolist())
+        translations = {k: (zeros(3), axis) for k, axis in enumerate(unit, start=BASE_FORCE.start)}
+        return translations | {k: (axis, zeros(3)) for k, axis in enumerate(unit, start=BASE_MOMENT.start)}
     screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
     if body.joint is not None:
         z = joint_axis(body)

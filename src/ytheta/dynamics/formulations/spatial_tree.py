@@ -2,7 +2,7 @@
 
 Identity      rho = Y(q, qd, qdd) @ theta   for every theta; with loops tau = E^T rho (see ``full_regressor``)
 Reference     [walker1988] (1)-(3), (11)-(15), (18)-(21), (25), sec. 5 (the procedures); the tree: ``binary_tree``
-Accepts       trees of revolute and prismatic joints with any axis, loads, loops cut at joints of any kind
+Accepts       trees of revolute and prismatic joints with any axis, loads, loops cut at joints of any kind, floating bases
 Notation      code   paper     meaning                                          shape   frame
               v      v_i       spatial velocity for qd                          6       i
               u      vhat_i    spatial velocity for the reference v             6       i
@@ -43,6 +43,8 @@ from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot, scale, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
+
+TWIST_ORDER = (3, 4, 5, 0, 1, 2)  # a spatial vector begins with the rotation, the coordinates of a base do not
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,9 @@ def traverse(
         behind, forces = visit_both(number, link_motion)
         links = [link, *behind]
         f = combine([link_force(link, link_motion), *forces])  # (12)
-        if body.joint is not None:
+        if body.free:
+            result.extend(JointForce(k, tuple(links), row) for k, row in enumerate(f))  # force, then moment
+        elif body.joint is not None:
             s = _compute_spatial_axis(body)
             result.append(JointForce(body.joint, tuple(links), dot(spatial_transpose(s[:, None]), f)[0]))
         return links, [X.up(f)]
@@ -142,6 +146,8 @@ def _propagate_motion(body: Body, X: Transform, above: LinkMotion, motion: Motio
     """Velocities and acceleration of a link from those of the link before it: (2), (3), (18), (19)."""
     v, ud = X.down(above.v), X.down(above.ud)
     u = v if motion.ordinary else X.down(above.u)
+    if body.free:
+        return _compute_base_motion(motion, ud, symmetric=symmetric)
     if body.joint is None:
         return LinkMotion(v, u, ud)
     joint, s = slice(body.joint, body.joint + 1), _compute_spatial_axis(body)
@@ -151,6 +157,14 @@ def _propagate_motion(body: Body, X: Transform, above: LinkMotion, motion: Motio
     ud = ud + scale(s, motion.vd[joint]) + product
     v = v + scale(s, motion.qd[joint])
     return LinkMotion(v, v if motion.ordinary else u + scale(s, motion.v[joint]), ud)
+
+
+def _compute_base_motion(motion: Motion, minus_gravity: AnySpatialVector, *, symmetric: bool) -> LinkMotion:
+    """Velocities and acceleration of a floating base: its six axes are the coordinate axes of its own frame."""
+    v, u, ud = (vector[list(TWIST_ORDER)] for vector in (motion.qd, motion.v, motion.vd))
+    if motion.ordinary or symmetric:  # v × u is antisymmetric
+        return LinkMotion(v, v if motion.ordinary else u, minus_gravity + ud)
+    return LinkMotion(v, u, minus_gravity + ud + spatial_cross(v, u))
 
 
 def _compute_spatial_axis(body: Body) -> AnySpatialVector:

@@ -2,7 +2,7 @@
 
 Identity      M = M(q, theta) with kinetic energy ½ qdᵀ M qd; qdd = M⁻¹ (tau - bias)
 Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, with the ten parameters of a link
-Accepts       trees of revolute and prismatic joints with any axis; loads
+Accepts       trees of revolute and prismatic joints with any axis; loads; floating bases
 Notation      code      meaning                                                              shape
               m, h, I   mass, first moment and inertia of a body and all bodies behind it, in the body's frame
               f, n      force, and moment about a frame origin, that give one joint at rest a unit acceleration
@@ -14,13 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.formulations.newton_euler import inertia_matrix, joint_axis, joint_origin, pose
+from ytheta.dynamics.formulations.newton_euler import (
+    BASE_FORCE,
+    BASE_MOMENT,
+    inertia_matrix,
+    joint_axis,
+    joint_origin,
+    pose,
+)
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, cross, dot, skew, zeros
 from ytheta.shapes import AnyJointsByJoint, Shaped
 
 Composite = tuple[Any, np.ndarray, np.ndarray]
+BASE_SIZE = BASE_MOMENT.stop  # number of coordinates of a floating base
 
 
 def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]) -> AnyJointsByJoint:
@@ -30,7 +38,9 @@ def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, 
     M = zeros(mechanism.joints, mechanism.joints)
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
-        if body.joint is not None:
+        if body.free:
+            _fill_base_block(composites[i], M)
+        elif body.joint is not None:
             _fill_column(mechanism, poses, i, composites[i], M)
         if body.parent is not None:
             composite = _transform_to_parent(composites[i], *poses[i])
@@ -73,11 +83,14 @@ def _solve(M: AnyJointsByJoint, b: np.ndarray, parents: list[int | None]) -> np.
 
 
 def _find_joint_parents(mechanism: Mechanism) -> list[int | None]:
-    """For every joint, the next movable joint towards the base, or None."""
+    """For every joint, the next movable joint towards the base, or None; a floating base is a chain of six joints."""
     parents: list[int | None] = [None] * mechanism.joints
     for i, body in enumerate(mechanism.bodies):
+        if body.free:
+            parents[1:BASE_SIZE] = range(BASE_SIZE - 1)
         if body.joint is not None:
-            joints = [mechanism.bodies[k].joint for k in mechanism.path(i)[:-1]]
+            above = (mechanism.bodies[k] for k in mechanism.path(i)[:-1])
+            joints = [BASE_SIZE - 1 if each.free else each.joint for each in above]
             parents[body.joint] = next((joint for joint in reversed(joints) if joint is not None), None)
     return parents
 
@@ -98,6 +111,16 @@ def _transform_to_parent(composite: Composite, R: np.ndarray, p: np.ndarray) -> 
     product = dot(skew(p), skew(Rh))
     shift = dot(skew(p), skew(p)) * array([m])
     return m, Rh + p * array([m]), dot(dot(R, inertia), R.T) - product - product.T - shift
+
+
+def _fill_base_block(composite: Composite, M: AnyJointsByJoint) -> None:
+    """Compute the entries of M for a floating base: the inertia of the whole robot in the frame of the base."""
+    m, h, inertia = composite
+    for k in range(3):
+        M[k, k] = m
+    coupling = skew(h)
+    M[BASE_MOMENT, BASE_FORCE], M[BASE_FORCE, BASE_MOMENT] = coupling, -coupling
+    M[BASE_MOMENT, BASE_MOMENT] = inertia
 
 
 def _fill_column(mechanism: Mechanism, poses: list[Any], i: int, composite: Composite, M: AnyJointsByJoint) -> None:
@@ -121,7 +144,10 @@ def _fill_column(mechanism: Mechanism, poses: list[Any], i: int, composite: Comp
     current: int | None = i
     while current is not None:
         ancestor = mechanism.bodies[current]
-        if ancestor.joint is not None:
+        if ancestor.free:
+            M[BASE_FORCE, body.joint] = M[body.joint, BASE_FORCE] = f
+            M[BASE_MOMENT, body.joint] = M[body.joint, BASE_MOMENT] = n
+        elif ancestor.joint is not None:
             moment_or_force = n - cross(joint_origin(ancestor), f) if ancestor.revolute else f
             entry = dot(joint_axis(ancestor)[None], moment_or_force)[0]
             M[ancestor.joint, body.joint] = M[body.joint, ancestor.joint] = entry

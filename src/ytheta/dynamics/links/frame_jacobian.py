@@ -23,7 +23,7 @@ import numpy as np
 
 from ytheta.arguments import check_kind
 from ytheta.dynamics.formulations.lagrange.jacobians import compute_body_poses, compute_jacobian_columns
-from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose
+from ytheta.dynamics.formulations.newton_euler import BASE_FORCE, BASE_MOMENT, joint_axis, joint_origin, pose
 from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import cross, dot, inner, zeros
@@ -34,7 +34,10 @@ WRENCH_SIZE = 6  # force and moment
 
 
 class Axes(StrEnum):
-    """The axes in which wrenches and velocities are given: those of the frame itself, or those of the base."""
+    """The axes of wrenches and velocities: those of the frame itself, or those of the base.
+
+    If the base floats, BASE stands for the world, from which such a robot is seen.
+    """
 
     FRAME = "frame"
     BASE = "base"
@@ -93,7 +96,9 @@ def compute_wrench_torque(
         f = dot(R, f)  # (21)
         n = dot(R, n) + cross(p, f)  # (22)
         body = mechanism.bodies[current]
-        if body.joint is not None:
+        if body.free:
+            tau[BASE_FORCE], tau[BASE_MOMENT] = f, n
+        elif body.joint is not None:
             moment_or_force = n - cross(joint_origin(body), f) if body.revolute else f
             tau[body.joint] = inner(joint_axis(body), moment_or_force)  # (23)
         current, (R, p) = body.parent, pose(body, motion)

@@ -116,11 +116,11 @@ class CutJoint:
 def locate_cut_joint(
     robot: Robot, loop: Loop, q: AnyBatchByJoint, cos: AnyBatchByJoint, sin: AnyBatchByJoint
 ) -> CutJoint:
-    """The cut joint of a loop at positions q of the movable joints, with their cosines and sines."""
+    """The cut joint of a loop at positions q of ``robot.position_names``, with their cosines and sines."""
     joint = loop.joint
     paths = robot.path(joint.parent), robot.path(joint.child)
     shared = sum(a.name == b.name for a, b in zip(*paths, strict=False))
-    indices = {movable.name: k for k, movable in enumerate(robot.movable)}
+    indices = {name: k for k, name in enumerate(robot.position_names)}
 
     def follow(path: Iterable[Joint], last: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3, dict[int, Any]]:
         """Rotation and origin of a frame on the last link of a path, and the axes of the path's revolute joints."""

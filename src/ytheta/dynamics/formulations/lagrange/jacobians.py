@@ -93,7 +93,11 @@ def compute_jacobian_columns(
     while at is not None:
         body, place = mechanism.bodies[at], poses[at]
         lever = lever + place.arm
-        if body.joint is not None:
+        if body.free:
+            for k, axis in enumerate(place.R.T):
+                yield k, Column(at, False, axis, zeros(3), lever)
+                yield 3 + k, Column(at, True, cross(axis, lever), axis, lever)
+        elif body.joint is not None:
             v, w = (cross(place.z, lever), place.z) if body.revolute else (place.z, zeros(3))
             yield body.joint, Column(at, body.revolute, v, w, lever)
         lever = lever + place.reach

@@ -1,0 +1,107 @@
+"""Robots with a floating base from robots with a fixed base, and the reverse.
+
+A floating base is the child of a free joint, whose parent is the world. ``Robot`` explains its coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ytheta.conventions import BASE_COORDINATES
+from ytheta.errors import InputError
+from ytheta.robot.floating.motion import rotation_matrices
+from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.robot import Robot, check_is_robot
+
+WORLD = "world"  # name of the link that replaces the base as the first link
+FREE_JOINT = "base_joint"
+FIXED_JOINT = "base_fixed"
+
+
+def float_base(robot: Robot) -> Robot:
+    """Return this robot with a floating base.
+
+    Its base becomes a moving link with parameters, at the end of a free joint from a new link, the world. The mounting
+    becomes the home of the base. A base without mass that is called "world" already and carries one fixed joint, as in
+    many URDF files, stays the world.
+    """
+    check_is_robot(robot)
+    if robot.floating:
+        raise InputError(f"the base of robot {robot.name!r} floats already; leave this option out")
+    if any(part.joint.parent == robot.base.name or part.joint.child == robot.base.name for part in robot.loops):
+        raise InputError(
+            f"loops of robot {robot.name!r} end on its base {robot.base.name!r}, which would then move; check the file"
+        )
+    on_base = [joint for joint in robot.joints if joint.parent == robot.base.name]
+    links, joints = list(robot.links), list(robot.joints)
+    if robot.base.name == WORLD and robot.base.inertia.massless and [j.kind for j in on_base] == [JointKind.FIXED]:
+        fixed = on_base[0]
+        pose = robot.mounting @ fixed.placement @ fixed.seat
+        joints[joints.index(fixed)] = Joint(fixed.name, JointKind.FREE, fixed.parent, fixed.child)
+    else:
+        pose = robot.mounting
+        world = _make_unique(WORLD, {link.name for link in links} | {marker.name for marker in robot.markers})
+        name = _make_unique(FREE_JOINT, {joint.name for joint in joints} | set(robot.moving))
+        links.insert(0, Link(world))
+        joints.insert(0, Joint(name, JointKind.FREE, world, robot.base.name))
+    return replace(
+        robot,
+        links=tuple(links),
+        joints=tuple(joints),
+        mounting=IDENTITY,
+        home=(*list_home(pose), *robot.home),
+    )
+
+
+def fix_base(robot: Robot) -> Robot:
+    """Return this robot with its floating base fixed at its home."""
+    check_is_robot(robot)
+    if not robot.floating:
+        return robot
+    home = dict(robot.home)
+    base = [home.get(name, 0.0) for name in BASE_COORDINATES]
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotation_matrices(np.array([base[3:]]))[0], base[:3]
+    joints = tuple(
+        replace(joint, kind=JointKind.FIXED, placement=Frame.from_matrix(matrix))
+        if joint.kind is JointKind.FREE
+        else joint
+        for joint in robot.joints
+    )
+    return replace(
+        robot,
+        joints=joints,
+        home=tuple((name, value) for name, value in robot.home if name not in BASE_COORDINATES),
+        actuated=robot.actuated[len(BASE_COORDINATES) :],
+    )
+
+
+def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
+    """Return the home of a base with this pose in the world: the coordinates that are not zero, by name."""
+    from scipy.spatial.transform import Rotation  # imported here, since few robots need it
+
+    matrix = pose.matrix
+    values = (*matrix[:3, 3].tolist(), *Rotation.from_matrix(matrix[:3, :3]).as_rotvec().tolist())
+    return tuple((name, value) for name, value in zip(BASE_COORDINATES, values, strict=True) if value != 0.0)
+
+
+def refuse_floating_base(robot: Robot, purpose: str) -> None:
+    """Raise InputError if the base floats, for functions that are made for robots with a fixed base.
+
+    ``purpose`` is the subject of the sentence, such as "a controller".
+    """
+    if robot.floating:
+        raise InputError(
+            f"robot {robot.name!r} has a floating base, for which {purpose} is not made; load it with --fix-base "
+            "(fix_base=True), which fixes the base at its home"
+        )
+
+
+def _make_unique(proposal: str, used: set[str]) -> str:
+    name, count = proposal, 2
+    while name in used:
+        name, count = f"{proposal}_{count}", count + 1
+    return name

@@ -1,0 +1,153 @@
+"""The motion of a floating base: orientations, twists, and the rates of its coordinates.
+
+Notation      code   meaning                                                        axes
+              p, r   position of the base and rotation vector of its axes           world
+              R      rotation of the base, exp(r)                                   world
+              v, w   velocity of the origin and angular velocity, the twist         base
+              J      right Jacobian of the rotation vector: w = J(r) dr/dt          base
+
+A rotation vector has the direction of the axis and the length of the angle. It is unique up to half a turn, and J is
+regular below a whole turn, where dr/dt is not determined by w any more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.shapes import Float
+
+SMALL_ANGLE = 1e-2  # rad; below it, J comes from its power series, whose first omitted term is smaller than 1e-13
+MAX_ROTATION = 1.9 * np.pi  # rad; beyond it, rates of the rotation vector are too sensitive to errors
+
+
+def rotation_vectors_from_quaternions(quaternions: Float[np.ndarray, "samples 4"]) -> Float[np.ndarray, "samples 3"]:
+    """Return rotation vectors of at most half a turn. Quaternions are x, y, z, w, as in Pinocchio, of any length."""
+    from scipy.spatial.transform import Rotation  # imported here, since few robots need it
+
+    values = np.asarray(quaternions, dtype=float)
+    if values.ndim != 2 or values.shape[1] != 4 or not np.isfinite(values).all() or not values.any(axis=1).all():
+        raise InputError("orientations must be rows of four finite numbers x, y, z, w that are not all zero")
+    vectors: Float[np.ndarray, "samples 3"] = Rotation.from_quat(values).as_rotvec()
+    return vectors
+
+
+def quaternions_from_rotation_vectors(vectors: Float[np.ndarray, "samples 3"]) -> Float[np.ndarray, "samples 4"]:
+    """Return unit quaternions x, y, z, w, as in Pinocchio."""
+    from scipy.spatial.transform import Rotation
+
+    quaternions: Float[np.ndarray, "samples 4"] = Rotation.from_rotvec(np.asarray(vectors, dtype=float)).as_quat()
+    return quaternions
+
+
+def rotation_matrices(vectors: Float[np.ndarray, "samples 3"]) -> Float[np.ndarray, "samples 3 3"]:
+    """Return R of every rotation vector."""
+    from scipy.spatial.transform import Rotation
+
+    matrices: Float[np.ndarray, "samples 3 3"] = Rotation.from_rotvec(np.asarray(vectors, dtype=float)).as_matrix()
+    return matrices
+
+
+def unwrap_rotation_vectors(vectors: Float[np.ndarray, "samples 3"]) -> Float[np.ndarray, "samples 3"]:
+    """Return rotation vectors of the same orientations that change as little as possible from sample to sample.
+
+    Rotation vectors of at most half a turn jump if the angle passes half a turn. The results may be longer.
+    """
+    result = np.array(vectors, dtype=float)
+    for k in range(1, len(result)):
+        angle = float(np.linalg.norm(result[k]))
+        if angle == 0.0:
+            continue
+        axis = result[k] / angle
+        turns = round((float(axis @ result[k - 1]) - angle) / (2.0 * np.pi))
+        result[k] = (angle + 2.0 * np.pi * turns) * axis
+    return result
+
+
+def to_base_axes(
+    vectors: Float[np.ndarray, "samples 3"], q: Float[np.ndarray, "samples coordinates"]
+) -> Float[np.ndarray, "samples 3"]:
+    """Return vectors in base axes, given in world axes; q begins with the coordinates of the base."""
+    return np.einsum("sji,sj->si", rotation_matrices(q[:, 3:6]), vectors)
+
+
+def to_world_axes(
+    vectors: Float[np.ndarray, "samples 3"], q: Float[np.ndarray, "samples coordinates"]
+) -> Float[np.ndarray, "samples 3"]:
+    """Return vectors in world axes, given in base axes; q begins with the coordinates of the base."""
+    return np.einsum("sij,sj->si", rotation_matrices(q[:, 3:6]), vectors)
+
+
+def compute_twist(
+    q: Float[np.ndarray, "samples 6"],
+    rate: Float[np.ndarray, "samples 6"],
+    acceleration: Float[np.ndarray, "samples 6"],
+) -> tuple[Float[np.ndarray, "samples 6"], Float[np.ndarray, "samples 6"]]:
+    """Return the twist (v, w) of the base and its derivative from its coordinates and their two derivatives."""
+    r, rd, rdd = q[:, 3:], rate[:, 3:], acceleration[:, 3:]
+    check_rotation(r)
+    w = _apply_jacobian(r, rd)
+    wd = _apply_jacobian(r, rdd) + _apply_jacobian_rate(r, rd)
+    v = to_base_axes(rate[:, :3], q)
+    vd = to_base_axes(acceleration[:, :3], q) - np.cross(w, v)
+    return np.hstack([v, w]), np.hstack([vd, wd])
+
+
+def compute_coordinate_rates(
+    q: Float[np.ndarray, "samples 6"], twist: Float[np.ndarray, "samples 6"]
+) -> Float[np.ndarray, "samples 6"]:
+    """Return the derivatives of the coordinates of the base from its twist."""
+    check_rotation(q[:, 3:])
+    jacobians = np.stack([_apply_jacobian(q[:, 3:], np.broadcast_to(e, (len(q), 3))) for e in np.eye(3)], axis=2)
+    rates = np.linalg.solve(jacobians, twist[:, 3:, None])[:, :, 0]
+    return np.hstack([to_world_axes(twist[:, :3], q), rates])
+
+
+def check_rotation(vectors: Float[np.ndarray, "samples 3"]) -> None:
+    """Raise InputError if rotation vectors come so near to a whole turn that their rates are not determined."""
+    angles = np.linalg.norm(vectors, axis=1)
+    if len(angles) and angles.max() > MAX_ROTATION:
+        raise InputError(
+            f"the base is turned by {angles.max():.3g} rad in row {int(angles.argmax())}; rotation vectors have no "
+            "rate at a whole turn, so split the log before the base has turned that far, or turn the world frame"
+        )
+
+
+def _apply_jacobian(
+    r: Float[np.ndarray, "samples 3"], x: Float[np.ndarray, "samples 3"]
+) -> Float[np.ndarray, "samples 3"]:
+    """J(r) x = x - a r × x + b r × (r × x), with a = (1 - cos t) / t², b = (t - sin t) / t³ and t = |r|."""
+    a, b, _, _ = _compute_coefficients(r)
+    rx = np.cross(r, x)
+    return x - a * rx + b * np.cross(r, rx)
+
+
+def _apply_jacobian_rate(
+    r: Float[np.ndarray, "samples 3"], rd: Float[np.ndarray, "samples 3"]
+) -> Float[np.ndarray, "samples 3"]:
+    """The time derivative of J(r), times rd."""
+    a, b, a_rate, b_rate = _compute_coefficients(r)
+    s = np.sum(r * rd, axis=1, keepdims=True)  # t dt/dt
+    rx = np.cross(r, rd)
+    rrx = np.cross(r, rx)
+    return -a_rate * s * rx + b_rate * s * rrx + b * np.cross(rd, rx)
+
+
+def _compute_coefficients(r: Float[np.ndarray, "samples 3"]) -> tuple[Float[np.ndarray, "samples 1"], ...]:
+    """Return a, b of ``_apply_jacobian``, and their derivatives by t, divided by t."""
+    t2 = np.sum(r * r, axis=1, keepdims=True)
+    small = t2 < SMALL_ANGLE**2
+    t = np.sqrt(np.where(small, 1.0, t2))
+    sin, cos = np.sin(t), np.cos(t)
+    a, b = (1.0 - cos) / t**2, (t - sin) / t**3
+    a_rate, b_rate = (t * sin - 2.0 * (1.0 - cos)) / t**4, (3.0 * sin - t * cos - 2.0 * t) / t**5
+    series = (
+        1.0 / 2.0 - t2 / 24.0 + t2**2 / 720.0,
+        1.0 / 6.0 - t2 / 120.0 + t2**2 / 5040.0,
+        -1.0 / 12.0 + t2 / 180.0,
+        -1.0 / 60.0 + t2 / 1260.0,
+    )
+    a, b, a_rate, b_rate = (
+        np.where(small, few, full) for few, full in zip(series, (a, b, a_rate, b_rate), strict=True)
+    )
+    return a, b, a_rate, b_rate

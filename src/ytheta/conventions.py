@@ -5,8 +5,8 @@ Inertia     ten parameters per link, in the link frame and in the order of Pinoc
             the *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
 Joints      rotor inertia reflected to the joint, viscous friction, Coulomb friction, constant offset; then, only if the
             drive has these laws, friction that grows with the root of the speed, and load-dependent friction.
-Base        a floating base has six coordinates before those of the joints. Its velocities are its twist (v, w) in its own
-            axes, as for the free-flyer of Pinocchio, and its torques are the wrench (f, n) in the same axes.
+Base        a floating base has six coordinates before those of the joints. Its velocities are its twist (v, w) in its
+            own axes, as for the free-flyer of Pinocchio, and its torques are the wrench (f, n) in the same axes.
 Forces      one factor k for each declared force, such as a spring or a counterbalance.
 Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Input and output are matched by name, never by position.
 """

@@ -11,6 +11,7 @@ from ytheta.cli.options import (
     Angles,
     AsJson,
     FixBase,
+    FloatingBase,
     Lengths,
     RobotArgument,
     Snap,
@@ -55,6 +56,7 @@ def base(
     as_json: AsJson = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
+    floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
 ) -> None:
@@ -64,7 +66,9 @@ def base(
 
     Example: `ytheta base panda --rotor-inertia`
     """
-    description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    description = read_robot(
+        robot, snap=snap, fix_base=fix_base, floating_base=floating_base, lengths=length, angles=angle
+    )
     result = yt.model_parameters(
         description,
         method=method,

@@ -11,6 +11,7 @@ from ytheta.cli.options import (
     Angles,
     AsJson,
     FixBase,
+    FloatingBase,
     Lengths,
     RobotArgument,
     Snap,
@@ -35,6 +36,7 @@ def inspect(
     snap: Snap = SNAP,
     strict: Strict = False,
     fix_base: FixBase = False,
+    floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
 ) -> None:
@@ -43,7 +45,15 @@ def inspect(
     Example: `ytheta inspect walker --at q5=0.8 --at q7=1.3`
     """
     pose = parse_assignments(at, "--at")
-    description = read_robot(robot, snap=snap, strict=strict, fix_base=fix_base, lengths=length, angles=angle)
+    description = read_robot(
+        robot,
+        snap=snap,
+        strict=strict,
+        fix_base=fix_base,
+        floating_base=floating_base,
+        lengths=length,
+        angles=angle,
+    )
     inspection = yt.inspect(description, at=pose)
     print_all_findings(inspection.pose_findings)
     print_value(inspection, as_json=as_json)

@@ -32,7 +32,10 @@ Snap = Annotated[
     typer.Option(metavar="RAD", help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that are not physically consistent.")]
-FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base instead of refusing it.")]
+FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base at its position in the file.")]
+FloatingBase = Annotated[
+    bool, typer.Option("--floating-base", help="Let the base float, although the file does not say so.")
+]
 Lengths = Annotated[
     list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
 ]
@@ -52,6 +55,7 @@ def read_robot(
     snap: float = SNAP,
     strict: bool = False,
     fix_base: bool = False,
+    floating_base: bool = False,
     lengths: Sequence[str] | None = None,
     angles: Sequence[str] | None = None,
 ) -> yt.Robot:
@@ -61,6 +65,7 @@ def read_robot(
         snap=snap,
         strict=strict,
         fix_base=fix_base,
+        floating_base=floating_base,
         lengths=parse_assignments(lengths, "--length"),
         angles=parse_assignments(angles, "--angle"),
     )

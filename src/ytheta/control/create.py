@@ -25,6 +25,7 @@ from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
 
@@ -46,6 +47,7 @@ def create_controller(
     settings = ControllerSettings(controller) if isinstance(controller, str) else controller
     check_kind("controller", settings, ControllerSettings, "the name of a control law, or ControllerSettings(…)")
     check_is_robot(robot)
+    refuse_floating_base(robot, "a controller")
     law = find_controller(settings.name)
     if law is not Walker and settings.feedback != DEFAULT_FEEDBACK:
         raise InputError(f"feedback is a setting of walker, and the controller is {settings.name}; remove it")

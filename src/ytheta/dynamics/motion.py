@@ -19,7 +19,7 @@ from ytheta.shapes import AnyMatrix3, AnyPerJoint
 if TYPE_CHECKING:
     import casadi
 
-# Added to the square of the angle of a floating base, so that the angle is not zero: an angle of 1e-20 rad has no effect.
+# Added to the square of the angle of a floating base, so that the angle is not zero; 1e-20 rad have no effect.
 MIN_SQUARED_ANGLE = 1e-40
 
 

@@ -48,6 +48,7 @@ from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, Pro
 from ytheta.excitation.surroundings import BoxInput, find_clearances
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.logs.reading.read import LogInput
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 
 SLOWER_SPEEDS = (0.5, 0.25)
@@ -126,6 +127,7 @@ def excite(
     """
     clock = Clock(None if time_limit is None else check_number("time_limit", time_limit, "seconds", allow=is_positive))
     check_is_robot(robot)
+    refuse_floating_base(robot, "the design of trajectories")
     seed = check_count("rng", rng, "a whole number, 0 or more", minimum=0)
     budget = check_budget(starts, polished)
     chosen = choose_parameters(

@@ -21,6 +21,7 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import find_inconsistent_parts
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.reading.load import XML_EXTENSIONS, load
 from ytheta.robot.robot import Robot
 
@@ -86,6 +87,7 @@ def find_source(
     if description is not None:
         path = check_path(description, "the description")
     robot = model if isinstance(model, Robot) else model.robot
+    refuse_floating_base(robot, "export")
     _check_numbers(robot)
     if not force:
         _check_verdict(model, force_option)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
@@ -51,7 +52,11 @@ def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
     """Yield findings about joints whose torque is always zero; the equations of such joints get no weight."""
     for log in logs:
         assert log.tau is not None
-        names = tuple(name for name, column in zip(log.joints, log.tau.T, strict=True) if not column.any())
+        names = tuple(
+            name
+            for name, column in zip(log.joints, log.tau.T, strict=True)
+            if not column.any() and name not in BASE_COORDINATES  # the wrench on a robot in free flight is zero
+        )
         if names:
             statement = f"the torque of {', '.join(names)} is always zero"
             remedy = "equations of joints without torque are left out"

@@ -112,7 +112,7 @@ def _find_exceeded_limits(robot: Robot, closure: Closure | None) -> Iterator[Fin
     """Yield a note for each joint, cut joint and motor that a closed configuration puts outside its limits."""
     if closure is None or not closure.closed:
         return
-    positions = dict(zip((joint.name for joint in robot.movable), closure.q.tolist(), strict=True))
+    positions = dict(zip(robot.position_names, closure.q.tolist(), strict=True))
     positions |= {loop.name: loop.position for loop in closure.loops} | closure.coordinates
     factors, offset = robot.motor_map
     motor_positions = factors @ [closure.coordinates[name] for name in robot.coordinates] + offset

@@ -39,6 +39,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import RobotError
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.frame import IDENTITY, Frame, cos_sin, to_rows, to_vector
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Joint, JointKind, Loop
@@ -111,6 +112,7 @@ class ModifiedDH:
 def to_modified_dh(robot: Robot) -> ModifiedDH:
     """Convert a robot to modified Denavit-Hartenberg frames. Lengths become numbers, and fixed links are merged."""
     check_is_robot(robot)
+    refuse_floating_base(robot, "a table of Denavit-Hartenberg parameters")
     original = robot.numeric.merged
     tol = TOLERANCE * _find_largest_offset(original)
     axes: dict[str, _Axis] = {}  # the axis of each link's joint, in the original frame of the link

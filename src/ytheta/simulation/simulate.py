@@ -20,6 +20,7 @@ from ytheta.dynamics.forward_dynamics import check_load_friction
 from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 from ytheta.simulation.parameter_changes import Grasp, ParameterChange
@@ -158,6 +159,7 @@ def _check_problem(
     parameter_changes: object,
 ) -> None:
     check_is_robot(robot)
+    refuse_floating_base(robot, "the simulation")
     check_kind(
         "controller",
         controller,

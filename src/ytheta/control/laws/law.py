@@ -48,6 +48,7 @@ from ytheta.engine.pickling import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
 
@@ -98,6 +99,7 @@ class Law(PickledByFields, ABC):
     def __post_init__(self) -> None:
         """Raise if the settings are not valid."""
         check_is_robot(self.robot)
+        refuse_floating_base(self.robot, "a controller")
         _ = self.max_torque, self.gains
         self.adaptation_law.check(self.robot, self.unknowns)
 

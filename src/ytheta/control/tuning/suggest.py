@@ -19,6 +19,7 @@ from ytheta.control.tuning.adaptation_gains import ErrorDynamics, suggest_adapta
 from ytheta.control.tuning.feedback_gains import ReferenceSamples, TuningTask, suggest_feedback
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
@@ -46,6 +47,7 @@ def suggest_gains(
     """
     law = find_controller(name)
     check_is_robot(robot)
+    refuse_floating_base(robot, "a controller")
     check_number("rate", rate, "a positive number of Hz, such as 1000", allow=is_positive)
     q, qd, qdd = _select_samples(robot, motion)
     task = TuningTask(robot, (q, qd, qdd), 1.0 / rate)

@@ -13,6 +13,7 @@ from ytheta.dynamics.formulations.sixteen import LINK_CASES, check_case
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import sympy_motion
 from ytheta.errors import InputError, suggest_names
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Shaped
 
@@ -67,6 +68,7 @@ def _build_symbolic_mechanism(
     import sympy
 
     check_is_robot(robot)
+    refuse_floating_base(robot, "the symbolic derivation of regressors")
     if robot.loops or robot.couplings:
         raise InputError(f"robot {robot.name!r} has loops or couplings; equations can be derived for trees only")
 

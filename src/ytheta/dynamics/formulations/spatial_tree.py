@@ -2,7 +2,8 @@
 
 Identity      rho = Y(q, qd, qdd) @ theta   for every theta; with loops tau = E^T rho (see ``full_regressor``)
 Reference     [walker1988] (1)-(3), (11)-(15), (18)-(21), (25), sec. 5 (the procedures); the tree: ``binary_tree``
-Accepts       trees of revolute and prismatic joints with any axis, loads, loops cut at joints of any kind, floating bases
+Accepts       trees of revolute and prismatic joints with any axis, loads, loops cut at joints of any kind, floating
+              bases
 Notation      code   paper     meaning                                          shape   frame
               v      v_i       spatial velocity for qd                          6       i
               u      vhat_i    spatial velocity for the reference v             6       i

@@ -18,6 +18,7 @@ from ytheta.excitation.clearance.reach import bound_distance_slopes, bound_lever
 from ytheta.excitation.clearance.self_collision import BodyCapsule, evaluate_margins, name_capsules
 from ytheta.findings import Finding, Severity
 from ytheta.robot.checks import check_unique
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
@@ -35,6 +36,7 @@ def make_obstacle_clearance(
     floor, are not checked either; ``findings`` name them. An obstacle that contains the base is an error.
     """
     check_is_robot(robot)
+    refuse_floating_base(robot, "the check for collisions")
     clearance = check_number("clearance", clearance, "a distance in metres, such as 0.02", allow=is_not_negative)
     check_kind("obstacles", obstacles, Sequence, "a list of obstacles, such as [make_floor()]")
     for obstacle in obstacles:

@@ -20,6 +20,7 @@ from ytheta.excitation.clearance.poses import spread_poses
 from ytheta.excitation.clearance.reach import bound_distance_slopes, check_strokes
 from ytheta.findings import Finding, Severity
 from ytheta.native import compile_graph
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 
@@ -64,6 +65,7 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
     out without a finding. ``capsules`` replaces those of ``find_link_capsules``.
     """
     check_is_robot(robot)
+    refuse_floating_base(robot, "the check for collisions")
     clearance = check_number("clearance", clearance, "a distance in metres, such as 0.02", allow=is_not_negative)
     mechanism = build_mechanism(robot)
     check_strokes(mechanism)

@@ -13,6 +13,7 @@ from ytheta.errors import InputError
 from ytheta.excitation.clearance.constraint import Clearance, make_clearance
 from ytheta.excitation.clearance.margin_graphs import Margin, Push, pose_bodies
 from ytheta.excitation.clearance.reach import bound_levers, check_strokes
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
@@ -35,6 +36,7 @@ def make_workspace(
     import casadi
 
     check_is_robot(robot)
+    refuse_floating_base(robot, "the check for collisions")
     frames = check_words("frames", frames, "names of links or markers", ("tool", "elbow"))
     corners = _check_corner("lower", lower), _check_corner("upper", upper)
     if not (corners[0] < corners[1]).all():

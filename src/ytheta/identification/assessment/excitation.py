@@ -61,9 +61,9 @@ def classify_base_parameters(
     moves = np.array([name.rpartition(".")[0] not in still for name in base.independent])
     # Torque RMS per unit of a parameter, divided by the joint's torque RMS; the largest ratio of all joints.
     share = np.zeros(equations.base_count)
-    for joint in equations.joints:
-        if joint.torque_squares > 0.0:
-            joint_share = np.sqrt(np.diag(joint.gram) / joint.torque_squares)
+    for joint, squares in zip(equations.joints, equations.reference_squares, strict=True):
+        if squares > 0.0:
+            joint_share = np.sqrt(np.diag(joint.gram) / squares)
             share[joint.columns] = np.maximum(share[joint.columns], joint_share)
     with np.errstate(invalid="ignore"):
         determined, small = std <= MAX_RELATIVE_STD * abs(beta), (std * share <= MAX_TORQUE_SHARE) & moves
@@ -124,6 +124,8 @@ def _describe_missing_motion(robot: Robot, parameter: str, motion_range: MotionR
     owner, _, kind = parameter.rpartition(".")
     if kind in ALL_JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:
         return _describe_motion_for_drive(owner, kind)
+    if any(joint.kind is JointKind.FREE and joint.child == owner for joint in robot.merged.joints):
+        return "turn and accelerate the base about and along all of its axes"
     joint_children = {joint.name: joint.child for joint in robot.merged.joints}
     chain = _list_joints_to(robot, joint_children.get(owner, owner))
     still = [name for name, _ in find_still_joints(robot, motion_range) if name in chain]
@@ -156,7 +158,7 @@ def _list_joints_to(robot: Robot, link: str) -> list[str]:
     chain: list[str] = []
     while link in above:
         joint = above[link]
-        if joint.kind is not JointKind.FIXED:
+        if joint.moves:
             chain.insert(0, joint.name)
         link = joint.parent
     return chain

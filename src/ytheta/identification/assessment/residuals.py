@@ -189,5 +189,6 @@ class _ErrorAccumulator:
             trace=Trace(t, measured, predicted, raw, mask == 0.0),
             regressor=regressor,
             other_motion=other_motion,
+            wrench_rows=self.problem.layout.wrench_rows,
             **sums,
         )

@@ -59,6 +59,7 @@ class TorqueErrors:
     trace: Trace
     regressor: RegressorSamples  # at the samples of the trace
     other_motion: OtherMotion | None = None  # None if joints cannot be shifted in time, as in robots with loops
+    wrench_rows: int = 0  # number of joints, the first ones, that are the coordinates of a floating base
 
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
@@ -78,7 +79,8 @@ class TorqueErrors:
     @property
     def per_joint_percent(self) -> PerJoint:
         """Relative error of every joint, in percent."""
-        return np.array([_compute_percent(r, t) for r, t in zip(self.residual, self.torque, strict=True)])
+        torque = self._replace_free_wrench(self.torque)
+        return np.array([_compute_percent(r, t) for r, t in zip(self.residual, torque, strict=True)])
 
     @property
     def raw_relative_percent(self) -> float:
@@ -88,7 +90,8 @@ class TorqueErrors:
     @property
     def raw_per_joint_percent(self) -> PerJoint:
         """Relative error of every joint, computed with the torque before the low-pass, in percent."""
-        return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
+        torque = self._replace_free_wrench(self.raw_torque)
+        return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, torque, strict=True)])
 
     @property
     def used_share(self) -> PerJoint:
@@ -103,7 +106,8 @@ class TorqueErrors:
     @property
     def variation(self) -> PerJoint:
         """Standard deviation of the torque over time, in Nm or N."""
-        return np.sqrt(np.maximum(self.torque / np.maximum(self.counts, 1.0) - self.mean**2, 0.0))
+        torque = self._replace_free_wrench(self.torque)
+        return np.sqrt(np.maximum(torque / np.maximum(self.counts, 1.0) - self.mean**2, 0.0))
 
     @property
     def rms(self) -> PerJoint:
@@ -134,9 +138,17 @@ class TorqueErrors:
     @property
     def of_variation_percent(self) -> PerJoint:
         """The normalised RMSE in percent, NaN without torque; constant loads do not make it smaller."""
-        variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
+        variation = np.maximum(self._replace_free_wrench(self.torque) - self.counts * self.mean**2, 0.0)
         percents = np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
         return np.where(variation > 0.0, percents, np.where(percents > 0.0, np.inf, np.nan))
+
+    def _replace_free_wrench(self, squares: PerJoint) -> PerJoint:
+        """Return sums of squared torques in which a wrench that is always zero is replaced by the mean of the joints.
+
+        Errors of a floating base that nothing touches are compared with this mean.
+        """
+        is_free = (np.arange(len(squares)) < self.wrench_rows) & (squares == 0.0)
+        return np.where(is_free, squares[squares > 0.0].mean() if (squares > 0.0).any() else 0.0, squares)
 
     @cached_property
     def autocorrelation_time(self) -> PerJoint:

@@ -56,7 +56,13 @@ class Differential:
         rows, columns = self._indices
         order = np.argsort(rows, kind="stable")
         indices = (rows[order], columns[order])
-        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
+        robot = self.base.robot
+        return RegressorLayout.of(
+            indices,
+            joints=len(robot.actuated),
+            base_count=len(self.base),
+            wrench_rows=len(robot.base_coordinates),
+        )
 
     def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         del rate

@@ -118,6 +118,7 @@ def find_smooth_speeds(robot: Robot, logs: Sequence[Log]) -> dict[str, float]:
         floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
         return dict(zip(robot.moving, (SMOOTH_SPEED_RATIO * np.maximum(highest, floor)).tolist(), strict=True))
     highest = np.max([compute_highest_speeds(log) for log in logs], axis=0)
+    highest[: len(robot.base_coordinates)] = 0.0  # a floating base has no drive, and may fall fast
     floor = SMOOTH_SPEED_RATIO * highest.max(initial=0.0)
     return _compute_drive_speeds(robot, SMOOTH_SPEED_RATIO * np.maximum(highest, floor))
 
@@ -168,4 +169,4 @@ def compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
     """Return all drive velocities per unit velocity of each coordinate, for a robot without loops."""
     assert not robot.loops
     (joints, _), (motors, _) = robot.coupling_map, robot.motor_map
-    return np.concatenate([joints, motors])
+    return np.concatenate([joints[len(robot.base_coordinates) :], motors])

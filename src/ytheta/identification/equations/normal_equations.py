@@ -27,13 +27,18 @@ WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → wei
 
 @dataclass(frozen=True, eq=False)
 class JointNormalEquations:
-    """Normal equations of one joint, for the base parameters ``columns`` that occur in the joint's equations."""
+    """Normal equations of one joint, for the base parameters ``columns`` that occur in the joint's equations.
+
+    ``is_wrench``: whether the joint is a coordinate of a floating base, whose torque is known even if it is always
+    zero, because nothing touches the robot. If the torque of any other joint is always zero, it was not measured.
+    """
 
     columns: Int[np.ndarray, "own"]
     gram: Float[np.ndarray, "own own"]  # G_j
     right_side: Float[np.ndarray, "own"]  # b_j
     torque_squares: float
     count: float
+    is_wrench: bool = False
 
     def __add__(self, other: JointNormalEquations) -> JointNormalEquations:
         return JointNormalEquations(
@@ -42,6 +47,7 @@ class JointNormalEquations:
             self.right_side + other.right_side,
             self.torque_squares + other.torque_squares,
             self.count + other.count,
+            self.is_wrench,
         )
 
 
@@ -80,6 +86,18 @@ class NormalEquations:
         """The sum of tau_j² for every joint."""
         return np.array([joint.torque_squares for joint in self.joints])
 
+    @property
+    def reference_squares(self) -> PerJoint:
+        """The sum of tau_j² with which errors are compared; zero for a joint whose equations say nothing.
+
+        The equations of a floating base that nothing touches have no torque; they are compared with the mean of the
+        joints.
+        """
+        squares = self.torque_squares
+        mean = float(squares[squares > 0.0].mean()) if (squares > 0.0).any() else 0.0
+        is_free = np.array([joint.is_wrench and joint.count > 0.0 for joint in self.joints]) & (squares == 0.0)
+        return np.where(is_free, mean, squares)
+
     def matrix(self, weights: PerJoint) -> BaseByBase:
         """Return N = sum_j w_j G_j."""
         N = np.zeros((self.base_count, self.base_count))
@@ -103,7 +121,13 @@ class NormalEquations:
             rest = joint.right_side - joint.gram @ o
             squares = joint.torque_squares - o @ (joint.right_side + rest)
             joints.append(
-                JointNormalEquations(columns, A.T @ joint.gram @ A, A.T @ rest, max(0.0, float(squares)), joint.count)
+                replace(
+                    joint,
+                    columns=columns,
+                    gram=A.T @ joint.gram @ A,
+                    right_side=A.T @ rest,
+                    torque_squares=max(0.0, float(squares)),
+                )
             )
         return NormalEquations(matrix.shape[1], tuple(joints))
 
@@ -180,9 +204,11 @@ class RunningSums:
 
     def make_normal_equations(self) -> NormalEquations:
         joints: list[JointNormalEquations] = []
-        for columns, count, sums in zip(self._layout.columns, self._counts, self._products.collect(), strict=True):
+        rows = zip(self._layout.columns, self._counts, self._products.collect(), strict=True)
+        for k, (columns, count, sums) in enumerate(rows):
             gram = sums[:-1, :-1].copy() if self._grams else np.zeros((len(columns), len(columns)))
-            joints.append(JointNormalEquations(columns, gram, sums[-1, :-1].copy(), float(sums[-1, -1]), float(count)))
+            right_side, squares, is_wrench = sums[-1, :-1].copy(), float(sums[-1, -1]), k < self._layout.wrench_rows
+            joints.append(JointNormalEquations(columns, gram, right_side, squares, float(count), is_wrench))
         return NormalEquations(self._layout.base_count, tuple(joints))
 
 

@@ -70,7 +70,7 @@ def _find_growing_errors(
     problem: EstimationProblem, beta: PerBase, equations: NormalEquations, chain: Sequence[OwnParameters]
 ) -> Finding | None:
     _, solution, _ = solve_reweighted(equations, problem.base.beta)
-    whole = np.where(equations.torque_squares > 0.0, equations.torque_squares, np.inf)
+    whole = np.where(equations.reference_squares > 0.0, equations.reference_squares, np.inf)
     error, best = (
         100.0 * np.sqrt(np.maximum(equations.residual_squares(each), 0.0) / whole) for each in (beta, solution.beta)
     )

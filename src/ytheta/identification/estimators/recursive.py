@@ -208,7 +208,7 @@ def _accumulate(problem: EstimationProblem, rows: EquationRows, weights: PerSamp
 
 def _scale(equations: NormalEquations, f: float) -> NormalEquations:
     joints = (
-        JointNormalEquations(j.columns, f * j.gram, f * j.right_side, f * j.torque_squares, f * j.count)
+        JointNormalEquations(j.columns, f * j.gram, f * j.right_side, f * j.torque_squares, f * j.count, j.is_wrench)
         for j in equations.joints
     )
     return NormalEquations(equations.base_count, tuple(joints))

@@ -109,7 +109,7 @@ def list_own_parameters(chain: Sequence[JointEquations]) -> list[OwnParameters]:
 
 def order_joints(robot: Robot) -> list[int]:
     """Return indices into ``robot.actuated``, tips first; a motor is placed like the last joint that it moves."""
-    place = {joint.name: k for k, joint in enumerate(robot.movable)}
+    place = {name: k for k, name in enumerate(robot.position_names)}
     factors, _ = robot.coupling_map
     last_moved = {
         name: int(np.flatnonzero(column).max(initial=-1))

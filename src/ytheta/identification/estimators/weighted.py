@@ -66,11 +66,11 @@ def compute_joint_weights(equations: NormalEquations, beta: PerBase) -> PerJoint
 
     The weight is zero for a joint that has no equations or whose torque is always zero.
     """
-    informative = (equations.counts > 0.0) & (equations.torque_squares > 0.0)
+    informative = (equations.counts > 0.0) & (equations.reference_squares > 0.0)
     if not informative.any():
         return np.ones(len(informative))
     counts = np.where(informative, equations.counts, 1.0)
-    floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / counts
+    floor = MIN_RELATIVE_RESIDUAL**2 * equations.reference_squares / counts
     variances = np.maximum(equations.residual_squares(beta) / counts, floor)
     median = float(np.median(variances[informative]))
     weights = np.where(informative, median / np.maximum(variances, median / MAX_WEIGHT_RATIO), 0.0)

@@ -230,9 +230,9 @@ def compute_torque_units(base: BaseParameters, equations: NormalEquations) -> di
     for name in base.selected:
         column = K[:, places[name]]
         ratios = [
-            float(column[joint.columns] @ joint.gram @ column[joint.columns]) / joint.torque_squares
-            for joint in equations.joints
-            if joint.torque_squares > 0.0
+            float(column[joint.columns] @ joint.gram @ column[joint.columns]) / squares
+            for joint, squares in zip(equations.joints, equations.reference_squares, strict=True)
+            if squares > 0.0
         ]
         largest = max(ratios, default=0.0)
         units[name] = largest**-0.5 if largest > np.finfo(float).tiny ** 0.5 else 1.0

@@ -116,7 +116,7 @@ def bound_preparation_errors(equations: NormalEquations) -> PerJoint:
 
     An error e of the equations of a joint changes a parameter by at most |e| times its deviation for unit noise.
     """
-    return PREPARATION_ERROR**2 * equations.torque_squares
+    return PREPARATION_ERROR**2 * equations.reference_squares
 
 
 def estimate_variances(

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections, PoseDirections
@@ -25,6 +26,7 @@ from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, ch
 from ytheta.logs.preparing.rest import RestRule
 from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.temporary_arrays import allocate_like, allocate_temporary
+from ytheta.robot.floating.motion import compute_twist
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 
 OneByGrid = Float[np.ndarray, "1 grid"]
@@ -109,6 +111,8 @@ def prepare_span(
             qd[joint], qdd[joint] = differentiator.evaluate(sample(log.qd, joint), (0, 1), kept)
         else:
             q[joint], qd[joint], qdd[joint] = differentiator.evaluate(sample(log.q, joint), (0, 1, 2), kept)
+    if log.joints[: len(BASE_COORDINATES)] == BASE_COORDINATES:
+        _replace_by_twist(q, qd, qdd)
     direction = resting = None
     if directions is not None or rest is not None:
         velocities = _compute_velocity_for_directions(preparation, lambda signal, joint: sample(signal, joint, span))
@@ -195,6 +199,13 @@ def _compute_velocity_for_directions(
             signal, order = sample(log.q, joint), 1
         smooth = differentiator.smooth(signal)
         yield differentiator.differentiate(smooth, order, slice(0, smooth.shape[1]))[0]
+
+
+def _replace_by_twist(q: ChannelsBySample, qd: ChannelsBySample, qdd: ChannelsBySample) -> None:
+    """Replace the derivatives of the coordinates of a floating base by its twist and the derivative of its twist."""
+    base = slice(0, len(BASE_COORDINATES))
+    twist, rate = compute_twist(q[base].T, qd[base].T, qdd[base].T)
+    qd[base], qdd[base] = twist.T, rate.T
 
 
 def _transpose(channels: ChannelsBySample) -> SamplesByJoint:

@@ -19,6 +19,7 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
         "name": robot.name,
         "about": robot.about,
         "source": robot.source,
+        "floating": robot.floating,
         "joints": len(robot.movable),
         "actuated": list(robot.actuated),
         "passive": list(robot.passive) if robot.loops else [],

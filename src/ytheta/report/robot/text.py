@@ -61,8 +61,10 @@ def describe_sizes(robot: Robot, data: Mapping[str, Any]) -> Iterator[Text]:
     """Yield lines about the numbers of joints and of standard parameters."""
     bodies, forces = len(data["link_table"]), len(data["forces"])
     drives = len(robot.parameter_names) - 10 * bodies - forces
-    actuated = ", ".join(robot.actuated) or "not chosen yet"
-    yield make_text(f"{format_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
+    base = "floating base with six coordinates, " if data["floating"] else ""
+    count = len(robot.actuated) - len(robot.base_coordinates)
+    actuated = ", ".join(robot.actuated[len(robot.base_coordinates) :]) or "not chosen yet"
+    yield make_text(f"{base}{format_count(data['joints'], 'joint')}, {count} actuated: {actuated}")
     unknown = data["inertias_unknown"]
     mass = "unknown" if unknown else f"{sum(row['mass'] for row in data['link_table']):.5g} kg"
     yield make_text(
@@ -110,5 +112,5 @@ def _link_label(link: Link) -> tuple[str, tuple[str, str]]:
 
 
 def _describe_kind(joint: Joint) -> str:
-    letter = {JointKind.REVOLUTE: "R", JointKind.PRISMATIC: "P", JointKind.FIXED: "fixed", JointKind.POINT: "point"}
-    return letter[joint.kind] + (f" {format_axis(joint.axis)}" if joint.moves else "")
+    letter = {JointKind.REVOLUTE: "R", JointKind.PRISMATIC: "P"}
+    return letter.get(joint.kind, joint.kind.value) + (f" {format_axis(joint.axis)}" if joint.moves else "")

@@ -126,7 +126,7 @@ def _apply_jacobian_rate(
     r: Float[np.ndarray, "samples 3"], rd: Float[np.ndarray, "samples 3"]
 ) -> Float[np.ndarray, "samples 3"]:
     """The time derivative of J(r), times rd."""
-    a, b, a_rate, b_rate = _compute_coefficients(r)
+    _, b, a_rate, b_rate = _compute_coefficients(r)
     s = np.sum(r * rd, axis=1, keepdims=True)  # t dt/dt
     rx = np.cross(r, rd)
     rrx = np.cross(r, rx)

@@ -32,6 +32,7 @@ def load(
     snap: float = SNAP,
     strict: bool = False,
     fix_base: bool = False,
+    floating_base: bool = False,
     lengths: Mapping[str, float] | None = None,
     angles: Mapping[str, float] | None = None,
 ) -> Robot:
@@ -39,7 +40,8 @@ def load(
 
     ``snap``: an angle within this tolerance (rad) of a multiple of pi/6 becomes that multiple; 0 keeps all angles.
     ``strict``: inertias that are not physically consistent raise an error instead of a warning.
-    ``fix_base``: a floating base is fixed at its position in the file; without this option, it is an error.
+    ``fix_base``: a floating base, as of an MJCF with a free joint, is fixed at its position in the file.
+    ``floating_base``: the base floats, although the file does not say so, as no URDF does.
     ``lengths``: values of symbolic lengths in metres, which override those in the file; they may be negative, and None
     leaves a length without a value.
     ``angles``: values of symbolic angles in radians, likewise; they are rounded to multiples of pi/6 like all angles.
@@ -51,7 +53,8 @@ def load(
     check_kind("lengths", lengths, (Mapping, NoneType), 'a dictionary of numbers in metres, such as {"l1": 0.5}')
     check_kind("angles", angles, (Mapping, NoneType), 'a dictionary of numbers in radians, such as {"alpha1": 0.5}')
     try:
-        robot = _set_symbols(_read(path, snap=snap, fix_base=fix_base), lengths or {}, angles or {}, Snapper(snap))
+        robot = _choose_base(_read(path, snap=snap, fix_base=fix_base), fix=fix_base, floating=floating_base)
+        robot = _set_symbols(robot, lengths or {}, angles or {}, Snapper(snap))
         inconsistent = _check_inertias(robot)
         if strict and inconsistent:
             raise RobotError(f"{inconsistent[0].text}; correct it, or read without --strict")
@@ -67,6 +70,19 @@ def load(
     for finding in robot.findings:
         log.log(logging.WARNING if finding.is_warning else logging.INFO, "%s: %s", path.name, finding.text)
     return robot
+
+
+def _choose_base(robot: Robot, *, fix: bool, floating: bool) -> Robot:
+    """Return the robot with a fixed or a floating base, if one of them was requested."""
+    if not fix and not floating:
+        return robot
+    from ytheta.robot.floating.base import fix_base, float_base  # imported here, since few robots need it
+
+    if fix and floating:
+        raise InputError("fix_base and floating_base contradict each other; give one of them")
+    if fix:
+        return fix_base(robot)
+    return robot if robot.floating else float_base(robot)
 
 
 def _set_symbols(robot: Robot, lengths: Mapping[str, float], angles: Mapping[str, float], snapper: Snapper) -> Robot:

@@ -33,8 +33,8 @@ KINDS_BY_TYPE = {
 }
 KNOWN_TYPES = ", ".join(KINDS_BY_TYPE)
 UNSUPPORTED_TYPES = {
-    "floating": "joints of type 'floating' are not supported, since a robot needs a fixed base; read the file with "
-    "--fix-base or fix_base=True, which fixes the link at its position in the file",
+    "floating": "joints of type 'floating' are not supported; remove this joint and its parent link and read the file "
+    "with --floating-base (floating_base=True), or fix the link at its position in the file with --fix-base",
     "planar": "joints of type 'planar' are not supported; write the motion as a chain of prismatic and revolute joints",
 }
 

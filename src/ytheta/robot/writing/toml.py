@@ -57,7 +57,10 @@ def to_toml(robot: Robot) -> str:
             document[key] = text
     if robot.gravity != STANDARD_GRAVITY:
         document["gravity"] = list(robot.gravity)
-    if robot.actuated != list_coordinates(robot.movable, robot.couplings, robot.motors):
+    if robot.actuated != (
+        *robot.base_coordinates,
+        *list_coordinates(robot.movable, robot.couplings, robot.motors),
+    ):
         document["actuated"] = list(robot.actuated)
     if robot.mounting != IDENTITY:
         document["mounting"] = _format_frame(robot.mounting)

@@ -29,6 +29,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
@@ -99,6 +100,7 @@ def default_reference(
     motion.
     """
     check_is_robot(robot)
+    refuse_floating_base(robot, "a reference trajectory")
     check_number("seconds", seconds, "a positive number of seconds, such as 10", allow=is_positive)
     check_number("scale", scale, "a number above 0, at most 1", allow=lambda value: 0.0 < value <= 1.0)
     rng = make_generator(rng)

@@ -119,7 +119,13 @@ class Terms:
     @cached_property
     def layout(self) -> RegressorLayout:
         indices = np.unravel_index(self._places, self.W.shape)
-        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
+        robot = self.base.robot
+        return RegressorLayout.of(
+            indices,
+            joints=len(robot.actuated),
+            base_count=len(self.base),
+            wrench_rows=len(robot.base_coordinates),
+        )
 
     def rows(self, motion: MotionSamples, windows: Windows, a: Stencil, b: Stencil) -> EquationRows:
         """Return the equations of all windows, with weights a of W and weights b of Yhat and tau."""

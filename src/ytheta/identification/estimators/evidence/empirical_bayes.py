@@ -94,8 +94,8 @@ def make_noise(
     """Return the noise of the residuals of a solution without prior."""
     _, degrees_of_freedom = compute_spread(equations, weights, solution.decomposition.inverse)
     variances = estimate_variances(equations, solution.beta, degrees_of_freedom, compute_mean_inflation(inflation))
-    floor = MIN_RELATIVE_RESIDUAL**2 * equations.torque_squares / np.maximum(equations.counts, 1.0)
-    is_informative = equations.torque_squares > 0.0  # a joint whose torque is always zero says nothing
+    floor = MIN_RELATIVE_RESIDUAL**2 * equations.reference_squares / np.maximum(equations.counts, 1.0)
+    is_informative = equations.reference_squares > 0.0  # a joint whose torque is always zero says nothing
     return Noise(np.where(is_informative, np.maximum(variances, floor), np.inf), inflation)
 
 

@@ -249,7 +249,7 @@ class _Comparison:
         equations = self.equations.substitute(columns[:, kept], columns @ self.prior.mean)
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
         variances = make_noise(equations, weights, solution, self.inflation).variances
-        is_informative = self.equations.torque_squares > 0.0
+        is_informative = self.equations.reference_squares > 0.0
         return Noise(np.where(is_informative, variances, np.inf), self.inflation)
 
     def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:

@@ -142,6 +142,8 @@ def explain_refusal(robot: Robot) -> str | None:
     """Return the reason why the procedure does not accept the robot, or None if it does."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, for which Theorem 2 has no rule"
+    if robot.floating:
+        return f"robot {robot.name!r} has a floating base, but the procedure is for serial arms"
     if robot.couplings:
         return (
             f"robot {robot.name!r} has a coupled joint, {robot.couplings[0].joint!r}, for which Theorem 2 has no rule"

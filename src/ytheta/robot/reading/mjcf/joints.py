@@ -32,11 +32,15 @@ _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 @dataclass(frozen=True)
 class MjcfJoint:
-    """A joint, its position ``ref`` in the initial configuration, and its springs."""
+    """A joint, its position ``ref`` in the initial configuration, and its springs.
+
+    The initial position of a free joint is ``base_pose`` instead.
+    """
 
     joint: Joint
     ref: float = 0.0
     springs: tuple[Force, ...] = ()
+    base_pose: Frame | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,11 @@ class JointReader:
 
     def read_chain(self, body: Body) -> tuple[MjcfJoint, ...]:
         """Return the joints between a body and its parent."""
-        nodes = [(node, around) for node, around in body.joints if not self._becomes_fixed(node, body)]
+        free = [node for node, _ in body.joints if self._is_free(node, body)]
+        if free and not self.fix_base:
+            name = free[0].get("name", "") or make_unique(f"{body.name}.free", self.joint_names)
+            return (MjcfJoint(Joint(name, JointKind.FREE, body.parent, body.name), base_pose=body.start),)
+        nodes = [(node, around) for node, around in body.joints if node not in free]
         if not nodes:
             name = make_unique(f"{body.name}.fixed", self.joint_names)
             return (MjcfJoint(Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)),)
@@ -70,8 +78,8 @@ class JointReader:
             parent, pose = child, Frame()
         return tuple(chain)
 
-    def _becomes_fixed(self, node: Node, body: Body) -> bool:
-        """Whether this is a free joint that ``fix_base`` makes fixed. Raises an error if the joint is not supported."""
+    def _is_free(self, node: Node, body: Body) -> bool:
+        """Whether this is a free joint, which ``fix_base`` makes fixed. Raises an error if it is not supported."""
         kind = (
             "free"
             if node.tag == "freejoint"
@@ -83,12 +91,8 @@ class JointReader:
             )
         if kind != "free":
             return False
-        if not self.fix_base:
-            raise node.error(
-                f"body {body.name!r} moves freely, but a robot needs a fixed base; read the file with --fix-base "
-                "(fix_base=True), which fixes the body at its position in the file"
-            )
-        self.findings.note("free bodies are fixed at their positions in the file (fix_base): {}", body.name)
+        if self.fix_base:
+            self.findings.note("free bodies are fixed at their positions in the file (fix_base): {}", body.name)
         return True
 
     def _read_joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> MjcfJoint:

@@ -2,8 +2,9 @@
 
 Angles are in degrees unless ``angle="radian"``. Default classes, includes, frames and several joints in one body are
 supported. The inertia comes from the geoms if there is no ``<inertial>``. Connect and weld constraints become loops,
-joint equalities become couplings, and springs of joints become forces. The world becomes the base link. Geoms that can
-collide become collision shapes. Contacts, tendons, sensors and visual elements are ignored. Meshes are never opened.
+joint equalities become couplings, and springs of joints become forces. The world becomes the base link;
+a free joint makes the base of the robot float. Geoms that can collide become collision shapes. Contacts, tendons,
+sensors and visual elements are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ytheta.conventions import STANDARD_GRAVITY
+from ytheta.conventions import BASE_COORDINATES, STANDARD_GRAVITY
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import Vector, to_vector
-from ytheta.robot.parts import Joint, Link
+from ytheta.robot.floating.base import list_home
+from ytheta.robot.frame import Frame, Vector, to_vector
+from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.reading.mjcf.actuators import read_actuators
 from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
 from ytheta.robot.reading.mjcf.collision import read_collision
@@ -30,6 +32,7 @@ from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
 HOME_KEY = "home"
+FREE_JOINT_POSITIONS = 7  # position and quaternion
 
 
 def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
@@ -75,8 +78,12 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         findings=(*snapper.findings, *findings.findings),
         source=path.name,
     )
-    all_scalar = len(refs) == sum(len(body.joints) for body in bodies[1:])
-    home = {**refs, **_read_home(merge_sections(root, "keyframe"), tuple(refs) if all_scalar else ())}
+    base_poses = [mjcf_joint.base_pose for mjcf_joint in mjcf_joints if mjcf_joint.base_pose is not None]
+    all_read = len(refs) + len(base_poses) == sum(len(body.joints) for body in bodies[1:])
+    home = dict.fromkeys(robot.coordinates, 0.0) | refs
+    home |= {name: value for pose in base_poses for name, value in list_home(pose)}
+    if all_read:
+        home |= _read_home(merge_sections(root, "keyframe"), tuple(refs), floating=robot.floating)
     return replace(
         robot,
         home=tuple((name, home[name]) for name in robot.coordinates if home[name] != 0.0),
@@ -94,7 +101,7 @@ def _read_inertias(
     """Return the inertia of every body. Bodies fixed to the world may have an unknown inertia, which has no effect."""
     moves = {WORLD: False}
     for joint in joints:
-        moves[joint.child] = moves[joint.parent] or joint.moves
+        moves[joint.child] = moves[joint.parent] or joint.moves or joint.kind is JointKind.FREE
     inertias = {WORLD: MASSLESS}
     for body in bodies[1:]:
         if not moves[body.name] and compiler.settotalmass <= 0.0 and body.content.find_mesh(compiler) is not None:
@@ -132,13 +139,21 @@ def _is_disabled(root: Node, effect: str) -> bool:
     return bool(flags) and read_choice(flags[-1], effect, "enable", ("enable", "disable")) == "disable"
 
 
-def _read_home(keyframe: Node, movable: Sequence[str]) -> dict[str, float]:
-    """Return the positions of the keyframe ``home`` if it has one position for each of these joints."""
+def _read_home(keyframe: Node, movable: Sequence[str], *, floating: bool) -> dict[str, float]:
+    """Return the positions of the keyframe ``home`` if it has one position for each of these joints.
+
+    The pose of a floating base comes first, with a quaternion w, x, y, z.
+    """
+    base_size = FREE_JOINT_POSITIONS if floating else 0
     for key in keyframe.all("key"):
         if key.get("name", "") == HOME_KEY and "qpos" in key.attributes:
             qpos = key.numbers("qpos")
-            if len(qpos) == len(movable):
-                return dict(zip(movable, qpos, strict=True))
+            if len(qpos) == base_size + len(movable):
+                home = dict(zip(movable, qpos[base_size:], strict=True))
+                if floating:
+                    pose = Frame.shift(*qpos[:3]) @ Frame.from_quaternion(*qpos[3:base_size])
+                    home |= dict.fromkeys(BASE_COORDINATES, 0.0) | dict(list_home(pose))
+                return home
     return {}
 
 

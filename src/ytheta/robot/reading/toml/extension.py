@@ -59,7 +59,8 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
     motors = (*base.motors, *map(read_motor, top.tables("motor")))
     shapes = tuple(read_collision(table, snapper) for table in top.tables("collision"))
     reshaped = {shape.link for shape in shapes}
-    coordinates = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
+    others = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
+    coordinates = (*base.base_coordinates, *others)
     # If a loop is added, the actuated coordinates must be chosen again. Without loops, all coordinates are actuated.
     keep_actuated = len(cuts) == len(base.loops) and (base.loops or set(coordinates) == set(base.coordinates))
     home = tuple((name, value) for name, value in base.home if name in coordinates)

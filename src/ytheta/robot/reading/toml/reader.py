@@ -15,6 +15,7 @@ from ytheta.errors import InputError, RobotFileError
 from ytheta.files.lengths import SymbolKind, is_length_name, parse_scalar, to_number
 from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import Table, describe_value, to_finite_number
+from ytheta.robot.floating.base import float_base
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
@@ -48,8 +49,9 @@ def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str],
     top.lengths = frozenset(dict(symbols.lengths)) | frozenset(dict(base.lengths) if base else ())
     top.angles = frozenset(dict(symbols.angles)) | frozenset(dict(base.angles) if base else ())
     robot = extend_robot(base, top, snapper, symbols) if base else _read_robot(top, path, snapper, symbols)
+    floating = top.flag("floating", default=False)
     top.finish()
-    return robot
+    return float_base(robot) if floating and not robot.floating else robot
 
 
 def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:

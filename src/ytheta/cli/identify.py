@@ -28,6 +28,7 @@ from ytheta.cli.options import (
     Angles,
     AsJson,
     FixBase,
+    FloatingBase,
     Lengths,
     RobotArgument,
     Snap,
@@ -187,6 +188,7 @@ def identify(
     strict: StrictLogs = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
+    floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
 ) -> None:
@@ -206,7 +208,7 @@ def identify(
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
-            read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle),
+            read_robot(robot, snap=snap, fix_base=fix_base, floating_base=floating_base, lengths=length, angles=angle),
             logs,
             validate=validate,
             hold_out=hold_out,

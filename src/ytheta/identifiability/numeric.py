@@ -22,7 +22,7 @@ Differs from  the paper in:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,10 +34,11 @@ from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.basis_reuse import Basis, find_or_compute
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
+from ytheta.identifiability.rest_regressor import RestRegressor
 from ytheta.native import compile_graph
 from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Bool, Float, Int
 
 G = 9.81  # m/s2, the unit of acceleration
 MIN_POSES, MIN_ROWS = 12, 1500  # of the sample; with n actuated coordinates, a pose gives n (n + 1) rows
@@ -101,21 +102,14 @@ def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
     """Compute the basis of the named parameters of a robot without load-dependent friction."""
     units = _choose_units(robot)
     poses = _sample_poses(robot, units.length)
-    velocities = any(is_dissipative(name) for name in names)
-    x, qd, qdd = _combine_states(poses, units, velocities=velocities)
-    graph = find_or_trace("regressor_graph", robot, formulation="", parameters=None, reference=False)
-    Y = compile_graph(graph, backend="interpreter")(x, qd, qdd)
-    if robot.forces:
-        Y = _drop_undefined_states(Y, robot)
-        units = _add_force_units(units, Y, len(robot.forces))
-    W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
-    W[:, [name not in set(names) for name in robot.parameter_names]] = 0.0
-    # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
-    W /= np.maximum(np.abs(W).max(axis=1, keepdims=True, initial=0.0), 1.0)
-    with limit_blas_threads():
-        R = np.linalg.qr(W, mode="r")
-        _, sizes, directions = np.linalg.svd(R, full_matrices=False)
-    relative = sizes / max(sizes[0], np.finfo(float).tiny)
+    is_selected = np.isin(robot.parameter_names, names)
+    at_rest = not robot.loops and not robot.forces and not any(is_dissipative(name) for name in names)
+    if at_rest:
+        blocks = _iterate_blocks_at_rest(robot, poses, units)
+    else:
+        units, blocks = _compute_blocks(robot, poses, units, velocities=any(is_dissipative(name) for name in names))
+    sizes, directions = _decompose(blocks, is_selected)
+    relative = sizes / max(sizes.max(initial=0.0), np.finfo(float).tiny)
     rank = int(np.count_nonzero(relative > MIN_SINGULAR_VALUE))
     order = order_columns(robot, names)
     independent, K = reduce_to_independent(directions[:rank], order, rank, tolerance=MIN_SINGULAR_VALUE)
@@ -123,6 +117,73 @@ def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
     below = float(relative[rank]) if rank < len(relative) else 0.0
     gap = (float(relative[rank - 1]), below) if rank else (0.0, below)
     return Basis(tuple(robot.parameter_names[k] for k in independent), K, gap)
+
+
+def _iterate_blocks_at_rest(robot: Robot, poses: np.ndarray, units: _Units) -> Iterator[_Block]:
+    """Yield the rows of every coordinate of a robot without loops, for the states of ``_combine_states`` at rest.
+
+    Accelerations of coordinates that do not change a row repeat it, which is the same as a larger weight.
+    """
+    for c, rows in enumerate(RestRegressor(robot.numeric.merged, poses).iterate_blocks()):
+        accelerations = units.accelerations[list(rows.related)]
+        accelerated = rows.weight[:, None] + rows.inertia * accelerations[:, None]
+        scale = units.parameters[rows.columns] / units.torques[c]
+        repetitions = 1 + len(units.torques) - len(rows.related)
+        W = np.concatenate([rows.weight, accelerated.reshape(-1, len(rows.columns))]) * scale
+        weights = np.repeat([np.sqrt(repetitions), 1.0], [len(rows.weight), len(W) - len(rows.weight)])
+        yield _Block(rows.columns, W, weights)
+
+
+def _compute_blocks(
+    robot: Robot, poses: np.ndarray, units: _Units, *, velocities: bool
+) -> tuple[_Units, Iterator[_Block]]:
+    """Return the rows of every actuated coordinate of any robot, and the units completed by those of its forces."""
+    x, qd, qdd = _combine_states(poses, units, velocities=velocities)
+    graph = find_or_trace("regressor_graph", robot, formulation="", parameters=None, reference=False)
+    Y = compile_graph(graph, backend="interpreter")(x, qd, qdd)
+    if robot.forces:
+        Y = _drop_undefined_states(Y, robot)
+        units = _add_force_units(units, Y, len(robot.forces))
+
+    def iterate() -> Iterator[_Block]:
+        for c, torque in enumerate(units.torques):
+            columns = np.flatnonzero(Y[:, c].any(axis=0))
+            yield _Block(columns, Y[:, c, columns] * (units.parameters[columns] / torque), np.ones(len(Y)))
+
+    return units, iterate()
+
+
+def _decompose(
+    blocks: Iterable[_Block], is_selected: Bool[np.ndarray, "params"]
+) -> tuple[Float[np.ndarray, "values"], Float[np.ndarray, "values params"]]:
+    """Return singular values and right singular vectors of W, from the triangular factors of its blocks of rows."""
+    selected = np.flatnonzero(is_selected)
+    place = np.cumsum(is_selected) - 1
+    factors = [np.zeros((0, len(selected)))]
+    with limit_blas_threads():
+        for block in blocks:
+            kept = is_selected[block.columns]
+            W = block.W[:, kept]
+            # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
+            W = W * (block.weights / np.maximum(np.abs(W).max(axis=1, initial=0.0), 1.0))[:, None]
+            R = np.linalg.qr(W, mode="r")
+            factor = np.zeros((len(R), len(selected)))
+            factor[:, place[block.columns[kept]]] = R
+            factors.append(factor)
+        R = np.linalg.qr(np.concatenate(factors), mode="r")
+        _, sizes, vectors = np.linalg.svd(R, full_matrices=False)
+    directions = np.zeros((len(vectors), len(is_selected)))
+    directions[:, selected] = vectors
+    return sizes, directions
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows of W that belong to one coordinate, without the columns that are zero, and the weights of these rows."""
+
+    columns: Int[np.ndarray, "columns"]
+    W: Float[np.ndarray, "rows columns"]
+    weights: Float[np.ndarray, "rows"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ class LogFindingCode(StrEnum):
     # reading a file
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
+    WRENCH = "wrench"  # the wrench on a floating base is taken to be zero
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
 
     # checking the rows of a log

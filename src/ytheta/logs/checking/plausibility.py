@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import get_min_motion_range
 from ytheta.logs.finding_codes import LogFindingCode
@@ -58,6 +59,7 @@ def check_torques(log: Log) -> list[Finding]:
     if len(constant) == len(log.joints):
         statement = f"all torques are {'zero' if not log.tau.any() else 'constant'}"
         return [Finding(LogFindingCode.TORQUE, Severity.ERROR, statement, "check that they were recorded")]
+    constant = [joint for joint in constant if joint not in BASE_COORDINATES]  # no wrench acts in free flight
     findings: list[Finding] = []
     if constant:
         statement = f"the torque of {', '.join(constant)} never changes"

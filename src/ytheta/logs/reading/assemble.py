@@ -12,6 +12,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
+from ytheta.logs.reading.base_columns import find_base_columns
 from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import Factor
@@ -26,8 +27,9 @@ MIN_MAGNITUDE = 1e-30
 
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
     """Return the log that a table contains; ``source`` is the name of the table's file."""
-    joints = robot.actuated
-    if not joints:
+    base = find_base_columns(table, robot, source)
+    joints = robot.actuated if base is None else robot.actuated[len(robot.base_coordinates) :]
+    if not robot.actuated:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
         raise InputError(f"{source} contains no rows; record the motion again, or choose another log")
@@ -37,7 +39,8 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
             "actuated coordinates; write one row for each motor"
         )
     columns = find_columns(table, joints, mapping, source)
-    assembler = _Assembler(table, mapping, _choose_rows(table, mapping, source), len(joints))
+    rows = _choose_rows(table, mapping, source)
+    assembler = _Assembler(table, mapping, rows, len(joints))
     if columns.current:
         tau = assembler.read_quantity("current", columns.current)
     else:
@@ -45,7 +48,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
     q = assembler.read_quantity("q", columns.q)
     if q is None:
         raise InputError(f"{source} has no positions; name their columns in a mapping")
-    return Log(
+    log = Log(
         joints=joints,
         t=assembler.read_time(columns.t),
         q=q,
@@ -54,6 +57,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         source=source,
         findings=(*table.findings, *_report_columns(columns, table, joints, source)),
     )
+    return log if base is None else base.add_to(log, rows)
 
 
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:

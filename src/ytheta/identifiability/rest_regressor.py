@@ -1,0 +1,197 @@
+"""The regressor of a robot without loops at rest, coordinate by coordinate, from the screws of the joints.
+
+Identity      tau_c = (Y_c(q, 0, 0) + sum_k qdd_k dY_c/dqdd_k) theta   for every theta, at qd = 0
+Reference     virtual work on one body: tau_c = z_c . n + v_c . f, with the force f and the moment n that give the body
+              the angular acceleration z_k and the acceleration v_k of its origin, or -g against its weight
+Accepts       trees of revolute and prismatic joints with any axis, floating bases, couplings, motors; not loops
+Notation      code   meaning                                                                            shape
+              z, v   angular velocity of a body and velocity of its origin per unit rate of a coordinate  poses x … x 3
+              a      acceleration of the origin of a body that is equivalent to its weight                poses x 3
+Differs from  ``dynamics.formulations``, whose numbers are the same: without velocities, arrays of poses are fast
+              enough, and neither a graph nor a dense array of all rows and columns is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
+from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, build_mechanism
+from ytheta.robot.floating.motion import rotation_matrices
+from ytheta.robot.parameters import find_drive_slices
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Int
+
+INERTIA, OFFSET = 0, 3  # places of Ia and fo among the parameters of a drive
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The rows of one coordinate: at rest, and with each related coordinate accelerated alone.
+
+    ``columns`` are the places in theta of the parameters that occur. ``weight`` is the row at rest, for every pose.
+    ``inertia`` is the change of the row per unit acceleration of each of the coordinates ``related``; the acceleration
+    of any other coordinate changes nothing.
+    """
+
+    columns: Int[np.ndarray, "columns"]
+    related: tuple[int, ...]
+    weight: Float[np.ndarray, "poses columns"]
+    inertia: Float[np.ndarray, "poses related columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class RestRegressor:
+    """The regressor of a robot without loops at these poses x."""
+
+    robot: Robot
+    x: Float[np.ndarray, "poses coordinates"]
+
+    def iterate_blocks(self) -> Iterator[RowBlock]:
+        """Yield the rows of every coordinate, in the order of ``robot.coordinates``."""
+        for c in range(len(self.robot.coordinates)):
+            yield self._make_block(c)
+
+    def _make_block(self, c: int) -> RowBlock:
+        bodies = [body for body in self._bodies if c in body.coordinates]
+        drives = [d for d, row in enumerate(self._drive_rates) if row[c] != 0.0]
+        related = {k for body in bodies for k in body.coordinates}
+        related |= {int(k) for d in drives for k in np.flatnonzero(self._drive_rates[d])}
+        place = {k: i for i, k in enumerate(sorted(related))}
+        slices = find_drive_slices(self.robot)
+        columns = [PER_LINK * body.index + k for body in bodies for k in range(PER_LINK)]
+        columns += [slices[d].start + k for d in drives for k in (INERTIA, OFFSET)]
+        weight = np.zeros((len(self.x), len(columns)))
+        inertia = np.zeros((len(self.x), len(place), len(columns)))
+        for first, body in zip(range(0, len(columns), PER_LINK), bodies, strict=False):
+            own = slice(first, first + PER_LINK)
+            j = body.coordinates.index(c)
+            z, v = body.z[:, j, None], body.v[:, j, None]
+            at_rest = np.zeros_like(body.a[:, None])
+            weight[:, own] = _compute_entries(z, v, at_rest, body.a[:, None])[:, 0]
+            inertia[:, [place[k] for k in body.coordinates], own] = _compute_entries(z, v, body.z, body.v)
+        for k, d in enumerate(drives):
+            first = PER_LINK * len(bodies) + 2 * k
+            rates = self._drive_rates[d]
+            inertia[:, :, first] = rates[c] * rates[list(place)]
+            weight[:, first + 1] = rates[c]
+        return RowBlock(np.array(columns, dtype=int), tuple(place), weight, inertia)
+
+    @cached_property
+    def _mechanism(self) -> Mechanism:
+        return build_mechanism(self.robot)
+
+    @cached_property
+    def _drive_rates(self) -> Float[np.ndarray, "drives coordinates"]:
+        """The velocities of all drives per unit rate of each coordinate."""
+        (joints, _), (motors, _) = self.robot.coupling_map, self.robot.motor_map
+        return np.concatenate([joints[len(self.robot.base_coordinates) :], motors])
+
+    @cached_property
+    def _bodies(self) -> list[_BodyScrews]:
+        """The screws of all bodies, in the axes and about the origin of each body."""
+        factors, offset = self.robot.coupling_map
+        q = self.x @ factors.T + offset
+        gravity = np.broadcast_to(-np.array(self._mechanism.gravity, dtype=float), (len(q), 3))
+        screws: list[_BodyScrews] = []
+        for k, body in enumerate(self._mechanism.bodies):
+            R, p = _compute_pose(body, q)
+            parent = None if body.parent is None else screws[body.parent]
+            a = np.einsum("sji,sj->si", R, gravity if parent is None else parent.a)
+            own, z, v = _list_own_screws(body, len(q))
+            coordinates = () if parent is None else parent.coordinates
+            if parent is not None:
+                shifted = parent.v + np.cross(parent.z, p[:, None])
+                down = (np.einsum("sji,scj->sci", R, each) for each in (parent.z, shifted))
+                all_z, all_v = (_extend(each, coordinates, factors, own) for each in down)
+            else:
+                all_z, all_v = (_extend(np.zeros((len(q), 0, 3)), coordinates, factors, own) for _ in range(2))
+            coordinates = _list_coordinates(coordinates, factors, own)
+            rates = factors[np.ix_(own, coordinates)]
+            all_z = all_z + np.einsum("jc,sjk->sck", rates, z)
+            all_v = all_v + np.einsum("jc,sjk->sck", rates, v)
+            screws.append(_BodyScrews(k, coordinates, all_z, all_v, a))
+        return screws
+
+
+@dataclass(frozen=True, eq=False)
+class _BodyScrews:
+    """A body with the coordinates that move it, their screws, and the acceleration that is equivalent to its weight."""
+
+    index: int
+    coordinates: tuple[int, ...]
+    z: Float[np.ndarray, "poses coordinates 3"]
+    v: Float[np.ndarray, "poses coordinates 3"]
+    a: Float[np.ndarray, "poses 3"]
+
+
+def _list_coordinates(
+    before: tuple[int, ...], factors: Float[np.ndarray, "joints coordinates"], own: list[int]
+) -> tuple[int, ...]:
+    """Return the coordinates that move the parent of a body, then those that move only the body's own joints."""
+    new = np.flatnonzero(np.any(factors[own] != 0.0, axis=0)).tolist() if own else []
+    return (*before, *(c for c in new if c not in before))
+
+
+def _extend(
+    screws: Float[np.ndarray, "poses before 3"],
+    before: tuple[int, ...],
+    factors: Float[np.ndarray, "joints coordinates"],
+    own: list[int],
+) -> Float[np.ndarray, "poses coordinates 3"]:
+    """Return the screws of the parent with zeros for the coordinates that move only the body's own joints."""
+    count = len(_list_coordinates(before, factors, own)) - len(before)
+    return np.concatenate([screws, np.zeros((len(screws), count, 3))], axis=1)
+
+
+def _list_own_screws(
+    body: Body, poses: int
+) -> tuple[list[int], Float[np.ndarray, "poses own 3"], Float[np.ndarray, "poses own 3"]]:
+    """Return the entries of q that belong to the joint of a body, and their screws in the axes of the body."""
+    if body.free:
+        unit, none = np.eye(3), np.zeros((3, 3))
+        own, z, v = list(range(6)), np.concatenate([none, unit]), np.concatenate([unit, none])
+    elif body.joint is None:
+        own, z, v = [], np.zeros((0, 3)), np.zeros((0, 3))
+    else:
+        axis = np.array(joint_axis(body), dtype=float)[None]
+        origin = np.array(joint_origin(body), dtype=float)
+        own = [body.joint]
+        z, v = (axis, np.cross(origin, axis)) if body.revolute else (np.zeros((1, 3)), axis)
+    return own, np.broadcast_to(z, (poses, *z.shape)), np.broadcast_to(v, (poses, *v.shape))
+
+
+def _compute_pose(
+    body: Body, q: Float[np.ndarray, "poses joints"]
+) -> tuple[Float[np.ndarray, "poses 3 3"], Float[np.ndarray, "poses 3"]]:
+    """Return rotation and position of a body in its parent's frame, for every pose."""
+    if body.free:
+        return rotation_matrices(q[:, 3:6]), q[:, :3]
+    P, p, S, s, axis = (np.array(each, dtype=float) for each in (body.P, body.p, body.S, body.s, body.axis))
+    motion, shift = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.broadcast_to(s, (len(q), 3))
+    if body.joint is not None and body.revolute:
+        motion = rotation_matrices(q[:, body.joint, None] * axis)
+    elif body.joint is not None:
+        shift = s + q[:, body.joint, None] * axis
+    R = P @ motion
+    return R @ S, p + np.einsum("sij,sj->si", R, shift)
+
+
+def _compute_entries(
+    z: Float[np.ndarray, "poses _ 3"],
+    v: Float[np.ndarray, "poses _ 3"],
+    wd: Float[np.ndarray, "poses accelerations 3"],
+    a: Float[np.ndarray, "poses accelerations 3"],
+) -> Float[np.ndarray, "poses accelerations 10"]:
+    """Return the torque of a screw (z, v) per unit of the ten parameters, for the accelerations wd and a of the body."""
+    entries = np.empty((*np.broadcast_shapes(z.shape, wd.shape)[:2], len(LINK_PARAMETERS)))
+    entries[..., 0] = np.sum(v * a, axis=-1)
+    entries[..., 1:4] = np.cross(v, wd) + np.cross(a, z)
+    for k, (i, j) in enumerate(INERTIA_ENTRIES, start=4):
+        entries[..., k] = z[..., i] * wd[..., j] + (z[..., j] * wd[..., i] if i != j else 0.0)
+    return entries

@@ -261,9 +261,7 @@ class Identification(Reported):
         if self.description_errors is None:
             return None
         after = self.fit if self.validation is None else self.validation
-        return BeforeAfter(
-            self.description_errors, after, self.validation is not None, has_friction(self.base.robot)
-        )
+        return BeforeAfter(self.description_errors, after, self.validation is not None, has_friction(self.base.robot))
 
     @cached_property
     def description_beta(self) -> PerBase | None:

@@ -22,8 +22,8 @@ SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 class Trace:
     """Samples for plots, evenly selected from the motion; a row of NaN separates segments.
 
-    ``left_out`` is True for samples that are left out of the errors of the joint, because it rests or is slow. ``q`` and
-    ``qd`` are the positions and velocities of the joints.
+    ``left_out`` is True for samples that are left out of the errors of the joint, because it rests or is slow.
+    ``q`` and ``qd`` are the positions and velocities of the joints.
     """
 
     t: Float[np.ndarray, "shown"]

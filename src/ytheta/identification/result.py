@@ -277,6 +277,16 @@ class Identification(Reported):
             return None
         return freeze(compute_differences(self.beta, self.description_beta, self.std))
 
+    @cached_property
+    def standard_differences(self) -> dict[str, float]:
+        """Identified minus described standard parameters in standard deviations; empty if the geometry is unknown."""
+        if self.standard is None:
+            return {}
+        robot, names = self.base.robot, self.standard.names
+        places = [robot.parameter_names.index(name) for name in names]
+        differences = compute_differences(self.theta[places], robot.theta[places], self.standard.std)
+        return dict(zip(names, differences.tolist(), strict=True))
+
     @property
     def _prismatic(self) -> list[bool]:
         return [name in self.base.robot.prismatic_joints for name in self.base.robot.actuated]

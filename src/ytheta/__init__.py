@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from ytheta.simulation.sensors.sensors import Sensors as Sensors
     from ytheta.simulation.simulate import simulate as simulate
     from ytheta.simulation.variation import Variation as Variation
+    from ytheta.viewing.view import view as view
+    from ytheta.viewing.viewer import Viewer as Viewer
 
 __version__ = "0.1.0"
 IMPORT_TIME = time.time()  # before any module of the package is loaded; see files/fingerprint.py
@@ -140,6 +142,7 @@ _MODULES = {
     "Simulation": "ytheta.simulation.result",
     "Trajectory": "ytheta.excitation.trajectories.trajectory",
     "Variation": "ytheta.simulation.variation",
+    "Viewer": "ytheta.viewing.viewer",
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
@@ -181,6 +184,7 @@ _MODULES = {
     "save_trajectory": "ytheta.excitation.writing.save",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
+    "view": "ytheta.viewing.view",
     "with_smooth_friction": "ytheta.simulation.plants.smooth_friction",
     "write_log": "ytheta.logs.write",
 }

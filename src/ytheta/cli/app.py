@@ -21,6 +21,7 @@ from ytheta.cli.inspect import inspect
 from ytheta.cli.interrupts import INTERRUPTED
 from ytheta.cli.models.compare import compare
 from ytheta.cli.models.export import export
+from ytheta.cli.models.view import view
 from ytheta.cli.predict import predict
 from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
@@ -28,7 +29,7 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-_FUNCTIONS = (robots, inspect, base, excite, simulate, identify, predict, compare, export, reproduce)
+_FUNCTIONS = (robots, inspect, base, excite, simulate, identify, predict, compare, export, view, reproduce)
 COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 # The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.

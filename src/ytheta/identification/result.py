@@ -23,6 +23,7 @@ from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.assessment.before_after import BeforeAfter, compute_differences, has_friction
 from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.excitation import (
     Certainty,
@@ -127,6 +128,10 @@ class Identification(Reported):
                       cut-off is that of the errors: then every sample is an equation, and ``fit`` contains the
                       autocovariances of the residuals
     reported          torque errors at the report cut-off; None if it was not given
+    description_errors
+                      torque errors of the description on the validation logs, or on those of the fit without them;
+                      None if it has no inertias or the geometry is unknown
+    before_after      the same beside the errors of the identified model
     choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
@@ -155,6 +160,7 @@ class Identification(Reported):
     residual_causes: tuple[ResidualCause, ...] = ()
     transition_covariance: BaseByBase | None = None
     reported: ReportedErrors | None = None
+    description_errors: TorqueErrors | None = None
 
     @property
     def beta(self) -> PerBase:
@@ -248,6 +254,38 @@ class Identification(Reported):
             return None
         scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
         return PredictionQuality.without_errors(other.regressor.compute_rms_std(self.uncertainty), scale)
+
+    @property
+    def before_after(self) -> BeforeAfter | None:
+        """Torque errors of the description and of the model; None if the description does not predict torques."""
+        if self.description_errors is None:
+            return None
+        after = self.fit if self.validation is None else self.validation
+        return BeforeAfter(self.description_errors, after, self.validation is not None, has_friction(self.base.robot))
+
+    @cached_property
+    def description_beta(self) -> PerBase | None:
+        """The base parameters of the description; None if it does not predict torques."""
+        if self.description_errors is None or not isinstance(self.base, BaseParameters):
+            return None
+        return self.base.beta
+
+    @cached_property
+    def description_differences(self) -> PerBase | None:
+        """Identified minus described base parameters in standard deviations; NaN for those that are not seen."""
+        if self.description_beta is None:
+            return None
+        return freeze(compute_differences(self.beta, self.description_beta, self.std))
+
+    @cached_property
+    def standard_differences(self) -> dict[str, float]:
+        """Identified minus described standard parameters in standard deviations; empty if the geometry is unknown."""
+        if self.standard is None:
+            return {}
+        robot, names = self.base.robot, self.standard.names
+        places = [robot.parameter_names.index(name) for name in names]
+        differences = compute_differences(self.theta[places], robot.theta[places], self.standard.std)
+        return dict(zip(names, differences.tolist(), strict=True))
 
     @property
     def _prismatic(self) -> list[bool]:

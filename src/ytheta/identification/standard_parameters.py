@@ -89,6 +89,11 @@ class StandardParameters:
         """What determines each selected standard parameter."""
         return dict(zip(self.names, mark_parameters(self.std, self.prior_std), strict=True))
 
+    @property
+    def data_shares(self) -> PerSelected:
+        """Share of the prior's variance of each selected standard parameter that the data have removed."""
+        return compute_data_shares(self.std, self.prior_std)
+
     def find_suspicious_links(self) -> tuple[SuspiciousLink, ...]:
         """Return the links whose physical consistency costs most: the description may lack something there."""
         return find_suspicious_links(self.program, self.bodies)
@@ -96,12 +101,16 @@ class StandardParameters:
 
 def mark_parameters(std: np.ndarray, prior_std: np.ndarray) -> tuple[Mark, ...]:
     """Mark parameters by the share of the prior's variance that the data have removed."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.where(np.isfinite(std), 1.0 - (std / prior_std) ** 2, 0.0)
     return tuple(
         Mark.DATA if share >= MIN_DATA_SHARE else Mark.PRIOR if share <= MAX_PRIOR_SHARE else Mark.SHARED
-        for share in shares
+        for share in compute_data_shares(std, prior_std)
     )
+
+
+def compute_data_shares(std: np.ndarray, prior_std: np.ndarray) -> np.ndarray:
+    """Return the share of the prior's variance of each parameter that the data have removed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isfinite(std), 1.0 - (std / prior_std) ** 2, 0.0)
 
 
 def find_standard_parameters(

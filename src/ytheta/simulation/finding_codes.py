@@ -21,7 +21,7 @@ class SimulationFindingCode(StrEnum):
     # runs that failed
     NO_LOG = "no log"  # diverged runs have no log
     NOT_TRACKING = "not tracking"  # a run finished, but does not follow the reference
-    DIVERGED = "diverged"  # positions or velocities of a run left all bounds
+    DIVERGED = "diverged"  # a run diverged: its positions or velocities grew without bound
 
 
 REMARKS = (

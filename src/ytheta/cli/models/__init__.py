@@ -1,1 +1,1 @@
-"""Commands about identified models: compare, export."""
+"""Commands about identified models: compare, export, view."""

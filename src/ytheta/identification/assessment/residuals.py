@@ -110,6 +110,7 @@ def _summarize(
     tau = np.ascontiguousarray(motion.tau.T)
     raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
     picked = (motion.t[shown], motion.tau[shown], predicted.T[shown], raw.T[shown])
+    highest_torque = abs(tau).max(axis=1)
     residual, raw_residual = tau - predicted, raw - predicted
     counts = np.full(len(tau), float(len(motion)))
     if mask is not None:
@@ -126,8 +127,15 @@ def _summarize(
             upper=motion.q.max(axis=0),
             speed=abs(motion.qd).max(axis=0),
             acceleration=abs(motion.qdd).max(axis=0),
+            torque=highest_torque,
         ),
-        trace=(*_copy(*picked), regressor.values.T, regressor.reversal_std.T, regressor.mask.T),
+        trace=(
+            *_copy(*picked),
+            regressor.values.T,
+            regressor.reversal_std.T,
+            regressor.mask.T,
+            *_copy(motion.q[shown], motion.qd[shown]),
+        ),
         shown_motion=_copy(motion.q[shown], motion.qd[shown], motion.qdd[shown]),
     )
 
@@ -147,7 +155,7 @@ class _ErrorAccumulator:
         self.sums = {name: np.zeros(joints) for name in SUMS}
         self.autocovariance = AutocovarianceAccumulator(joints)
         self.lower, self.upper = np.full(joints, np.inf), np.full(joints, -np.inf)
-        self.speed, self.acceleration = np.zeros(joints), np.zeros(joints)
+        self.speed, self.acceleration, self.torque = np.zeros(joints), np.zeros(joints), np.zeros(joints)
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
         self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd at the samples of the trace
@@ -171,12 +179,13 @@ class _ErrorAccumulator:
         self.upper = np.maximum(self.upper, piece.motion_range.upper)
         self.speed = np.maximum(self.speed, piece.motion_range.speed)
         self.acceleration = np.maximum(self.acceleration, piece.motion_range.acceleration)
+        self.torque = np.maximum(self.torque, piece.motion_range.torque)
         self.samples += samples
         self.seconds += samples / self.problem.sources[task.source].rate
 
     def make_errors(self, other_motion: OtherMotion | None) -> TorqueErrors:
         pieces = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
-        t, measured, predicted, raw, values, reversal_std, mask = pieces
+        t, measured, predicted, raw, values, reversal_std, mask, *motion = pieces
         regressor = RegressorSamples(
             self.problem.layout, np.ascontiguousarray(values.T), reversal_std.T, np.nan_to_num(mask.T)
         )
@@ -185,8 +194,8 @@ class _ErrorAccumulator:
             samples=self.samples,
             seconds=self.seconds,
             autocovariance=self.autocovariance.autocovariance,
-            motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
-            trace=Trace(t, measured, predicted, raw, mask == 0.0),
+            motion_range=MotionRange(self.lower, self.upper, self.speed, self.acceleration, self.torque),
+            trace=Trace(t, measured, predicted, raw, mask == 0.0, *motion),
             regressor=regressor,
             other_motion=other_motion,
             wrench_rows=self.problem.layout.wrench_rows,

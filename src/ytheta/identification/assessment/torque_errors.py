@@ -23,6 +23,7 @@ class Trace:
     """Samples for plots, evenly selected from the motion; a row of NaN separates segments.
 
     ``left_out`` is True for samples that are left out of the errors of the joint, because it rests or is slow.
+    ``q`` and ``qd`` are the positions and velocities of the joints.
     """
 
     t: Float[np.ndarray, "shown"]
@@ -30,16 +31,19 @@ class Trace:
     predicted: Float[np.ndarray, "shown joints"]
     raw: Float[np.ndarray, "shown joints"]
     left_out: Bool[np.ndarray, "shown joints"]
+    q: Float[np.ndarray, "shown joints"]
+    qd: Float[np.ndarray, "shown joints"]
 
 
 @dataclass(frozen=True, eq=False)
 class MotionRange:
-    """For every joint: the range of positions, the highest speed and the highest acceleration."""
+    """For every joint: the range of positions, the highest speed, acceleration and low-passed torque."""
 
     lower: PerJoint
     upper: PerJoint
     speed: PerJoint
     acceleration: PerJoint
+    torque: PerJoint
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -70,6 +70,14 @@ class Judge:
             self._compute_errors(validation, beta) if validation else None,
         )
 
+    def compute_description_errors(self, beta: PerBase, load: RigidTorque | None) -> TorqueErrors:
+        """Return the errors of a description on the validation logs, or on those of the fit without them.
+
+        ``load``: the torque that its drives transmit, if friction depends on it.
+        """
+        judge = replace(self, load=load)
+        return judge.compute_validation_errors(beta) or judge.compute_fit_errors(beta)
+
     def find_causes(self, beta: PerBase) -> tuple[ResidualCause, ...]:
         """Return what explains the residuals, on the validation logs if there are any."""
         sources = self.equations.validation_sources or self.equations.sources

@@ -11,6 +11,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.assessment.before_after import is_described
 from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.torque_errors import TorqueErrors
@@ -102,6 +103,9 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         reported=judge.compute_reported_errors(estimate.beta),
     )
     if isinstance(base, BaseParameters):
+        if is_described(base.robot):
+            load = None if model.load is None else make_rigid_torque(problem, base.beta)
+            result = replace(result, description_errors=judge.compute_description_errors(base.beta, load))
         report("finding the bodies")
         return _add_bodies(result, base, judge, request, highest_speeds)
     impossible = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import parameter_name
+from ytheta.identification.assessment.friction_points import FrictionPoints, compute_friction_points
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.plots import Axis, Band, Line
-from ytheta.report.line_plot import line_plot
+from ytheta.report.line_plot import FAINT_COLOUR, line_plot
 from ytheta.report.numbers import format_number, parameter_unit
+from ytheta.report.plotly_figure import make_figure
 from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors
 from ytheta.robot.parts import Drive
 from ytheta.shapes import Float
@@ -26,6 +29,7 @@ SPEED_RANGE = 1.25  # highest speed of the plot, relative to the highest recorde
 POINTS = 200  # even, so that no point is at speed zero, where friction jumps
 NORMAL_95 = 1.96  # half of a 95 % interval, in standard deviations
 HEIGHT = 260  # pixels
+MAX_POINTS = 400  # measured points of a drive; each is an element of the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,7 @@ class FrictionCurve:
     loaded    friction at the torque ``load``; None if friction does not depend on it
     load      the RMS of the torque of the joint
     std       standard deviations of ``friction``
+    points    friction measured on the logs of the fit; None for drives that share their torque with others
     """
 
     name: str
@@ -52,6 +57,7 @@ class FrictionCurve:
     loaded: Float[np.ndarray, "points"] | None
     load: float
     std: Float[np.ndarray, "points"] | None
+    points: FrictionPoints | None = None
 
 
 def compute_friction_curves(identification: Identification) -> Iterator[FrictionCurve]:
@@ -74,6 +80,7 @@ def compute_friction_curves(identification: Identification) -> Iterator[Friction
             compute_friction(drive, speeds, load_torque=load) if drive.load and load else None,
             load,
             _compute_std(identification, name, drive, speeds),
+            compute_friction_points(robot, identification.fit, name, drive),
         )
 
 
@@ -98,19 +105,34 @@ def plot_friction(identification: Identification) -> Iterator[tuple[FrictionCurv
         if curve.std is not None:
             lower, upper = (curve.friction + sign * NORMAL_95 * curve.std for sign in (-1.0, 1.0))
             bands.append(Band("95 % interval", lower, upper))
-        yield (
-            curve,
-            line_plot(
-                curve.speeds,
-                lines,
-                [Axis("friction", unit)],
-                x_title=f"speed / {'m/s' if curve.name in sliding else 'rad/s'}",
-                height=HEIGHT,
-                bands=bands,
-                marks=(-curve.speed, curve.speed),
-                legend=curve.loaded is not None,
-            ),
+        figure = line_plot(
+            curve.speeds,
+            lines,
+            [Axis("friction", unit)],
+            x_title=f"speed / {'m/s' if curve.name in sliding else 'rad/s'}",
+            height=HEIGHT,
+            bands=bands,
+            marks=(-curve.speed, curve.speed),
+            legend=curve.loaded is not None,
         )
+        yield curve, figure if curve.points is None else _add_points(figure, curve.points)
+
+
+def _add_points(figure: go.Figure, points: FrictionPoints) -> go.Figure:
+    """Return a figure with measured points behind its lines."""
+    kept = slice(None, None, max(1, math.ceil(len(points.speeds) / MAX_POINTS)))
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": points.speeds[kept].astype(np.float32),
+        "y": points.friction[kept].astype(np.float32),
+        "name": "measured",
+        "marker": {"color": FAINT_COLOUR, "size": 3},
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+    data = figure.to_plotly_json()
+    return make_figure([trace, *data["data"]], data["layout"])
 
 
 def _find_recorded_speeds(identification: Identification) -> dict[str, float]:

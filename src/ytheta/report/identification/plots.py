@@ -10,6 +10,9 @@ import numpy as np
 
 from ytheta.identification.assessment.torque_errors import Trace
 from ytheta.report.identification.friction_plots import plot_friction
+from ytheta.report.identification.motion_plots import plot_motion
+from ytheta.report.identification.parameter_plots import plot_origins, plot_values
+from ytheta.report.identification.residual_plots import plot_residuals
 from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
 from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
@@ -25,7 +28,9 @@ QUANTILE = 1.96  # of a 95 % interval, in standard deviations
 GAP = np.array([np.nan])
 BAND_COLOUR = "rgba(217, 72, 15, 0.2)"  # that of the predicted torque
 # Colour and width in pixels; wide lines lie behind narrow ones.
+BACKGROUND_LINES = ("raw", "description")
 STYLES = {
+    "description": {"color": COLOURS[7], "width": 1.0, "dash": "dot"},
     "raw": {"color": BACKGROUND_COLOUR, "width": 1.0},
     "measured": {"color": FAINT_COLOUR, "width": 4.0},
     "predicted": {"color": COLOURS[1], "width": 1.3},
@@ -38,9 +43,13 @@ DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(
 
 
 def make_identification_figures(identification: Identification) -> dict[str, go.Figure]:
-    """Return the figures of the page by name: torque and friction of each joint, correlations of the parameters."""
+    """Return the figures of the page by name: torques, residuals, friction and motion of each joint, parameters."""
     figures = {f"torque of {name}": figure for name, figure in plot_torques(identification)}
     figures |= {f"friction of {curve.name}": figure for curve, figure in plot_friction(identification)}
+    figures |= {f"residuals of {name}": figure for name, figure in plot_residuals(identification)}
+    figures |= {f"motion of {name}": figure for name, figure in plot_motion(identification)}
+    figures |= {f"parameters in {unit}": figure for unit, figure in plot_values(identification)}
+    figures |= {f"origin of the parameters of {title}": figure for title, figure in plot_origins(identification)}
     return figures | {"correlations": plot_correlations(identification)}
 
 
@@ -48,10 +57,11 @@ def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figur
     """Yield a plot of each joint's torque on the validation logs, or on the logs of the fit if there are none."""
     errors = identification.fit if identification.validation is None else identification.validation
     robot, std = identification.base.robot, errors.regressor.compute_std(identification.uncertainty)
-    noise = identification.torque_noise
+    noise, described = identification.torque_noise, identification.description_errors
     for j, name in enumerate(robot.actuated):
         bands = (QUANTILE * std[j], QUANTILE * np.hypot(std[j], noise[j]))
-        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name), bands)
+        before = None if described is None else described.trace.predicted[:, j]
+        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name), bands, before)
 
 
 def plot_torque(
@@ -59,15 +69,19 @@ def plot_torque(
     joint: int,
     unit: str,
     half_widths: tuple[Float[np.ndarray, "shown"], Float[np.ndarray, "shown"]] | None = None,
+    described: Float[np.ndarray, "shown"] | None = None,
 ) -> go.Figure:
     """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them.
 
     ``half_widths``: of the intervals of the predicted torque, and of the residual; None draws no bands.
+    ``described``: torque that the description predicts.
     Areas behind the lines mark the time that is left out of the errors.
     """
     seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
+    before = () if described is None else (("description", described, "y"),)
     lines = (
+        *before,
         ("raw", trace.raw[:, joint], "y"),
         ("measured", measured, "y"),
         ("predicted", predicted, "y"),
@@ -82,8 +96,8 @@ def plot_torque(
             "yaxis": axis,
             "mode": "lines",
             "line": STYLES[name],
-            "hoverinfo": "skip" if name == "raw" else None,
-            "hovertemplate": None if name == "raw" else f"%{{y:.3~g}} {unit}",
+            "hoverinfo": "skip" if name in BACKGROUND_LINES else None,
+            "hovertemplate": None if name in BACKGROUND_LINES else f"%{{y:.3~g}} {unit}",
         }
         for name, values, axis in lines
     ]

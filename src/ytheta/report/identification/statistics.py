@@ -106,5 +106,13 @@ def list_weaknesses(identification: Identification) -> Iterator[str]:
         )
 
 
+def describe_rests(identification: Identification) -> dict[str, str]:
+    """Return for each joint that sticks or rests the share of the time, on the logs that the page shows."""
+    errors = identification.fit if identification.validation is None else identification.validation
+    shares = 100.0 * (1.0 - errors.used_share)
+    names = identification.base.robot.actuated
+    return {name: f"{share:.2g} %" for name, share in zip(names, shares.tolist(), strict=True) if share > 0.0}
+
+
 def list_file_names(paths: tuple[str, ...]) -> str:
     return ", ".join(Path(path).name or "log" for path in paths)

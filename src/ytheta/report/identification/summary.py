@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_table import (
@@ -19,6 +21,8 @@ from ytheta.identification.model_table import (
     summarize_standard_parameters,
 )
 from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
+from ytheta.report.identification.headline import summarize_before_after
+from ytheta.report.identification.motion_plots import summarize_coverage
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
     compute_relative_autocorrelation,
@@ -34,8 +38,12 @@ if TYPE_CHECKING:
 def summarize_identification(identification: Identification) -> dict[str, Any]:
     """Return the results of an identification; infinite and undefined numbers become None."""
     origin = identification.origin
+    nothing = np.full(len(identification.base), np.nan)
+    described, differences = identification.description_beta, identification.description_differences
     rows = zip(
         summarize_base_parameters(identification),
+        (nothing if described is None else described).tolist(),
+        (nothing if differences is None else differences).tolist(),
         identification.base.independent,
         identification.relative_std_percent,
         identification.seen,
@@ -74,6 +82,8 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "validation": None
         if identification.validation is None
         else summarize_prediction_errors(identification, identification.validation),
+        "before_after": summarize_before_after(identification),
+        "motion": summarize_coverage(identification),
         "noise": identification.torque_noise.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
@@ -81,13 +91,15 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "parameters": [
             {
                 **row,
+                "description": before,
+                "difference_in_std": difference,
                 "independent": independent,
                 "relative_std_percent": percent if row["value"] else None,
                 "seen": seen.value,
                 "expression": expression,
                 "function": function,
             }
-            for row, independent, percent, seen, expression, function in rows
+            for row, before, difference, independent, percent, seen, expression, function in rows
         ],
         "standard_parameters": {name: seen.value for name, seen in identification.standard_seen.items()},
         "standard": list(summarize_standard_parameters(identification)),

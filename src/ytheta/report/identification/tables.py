@@ -113,12 +113,15 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
     sliding = identification.base.robot.prismatic_joints
     functions = list_function_texts(identification.base)
     relative, leading_terms = identification.relative_std_percent, identification.base.leading_terms
+    described, differences = identification.description_beta, identification.description_differences
     for k, name in enumerate(identification.names):
         value, std = float(identification.beta[k]), float(identification.std[k])
         yield {
             "name": name,
             "value": (format_with_std(value, std), value),
             "std": (format_number(std, 2), std),
+            "described": _make_cell(described, k),
+            "difference": _make_cell(differences, k, digits=2),
             "relative": (_format_relative(float(relative[k])), float(relative[k])),
             "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
             "mark": identification.marks[k],
@@ -128,23 +131,32 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
         }
 
 
+def _make_cell(values: np.ndarray | None, place: int, *, digits: int = 3) -> tuple[str, float]:
+    value = np.nan if values is None else float(values[place])
+    return format_number(value, digits), value
+
+
 def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield for each standard parameter its value before and after the data, with standard deviations and mark."""
     robot, posterior = identification.base.robot, identification.estimate.posterior
-    described = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+    expected = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+    described = expected | {}
     if posterior is not None:
-        described |= dict(zip(posterior.prior.names, posterior.prior.mean.tolist(), strict=True))
-    flat = _find_flat_parameters(identification)
+        expected |= dict(zip(posterior.prior.names, posterior.prior.mean.tolist(), strict=True))
+    flat, differences = _find_flat_parameters(identification), identification.standard_differences
     for row in summarize_standard_parameters(identification):
-        before, prior_std = described[row["name"]], np.inf if row["name"] in flat else row["prior_std"]
+        before, prior_std = expected[row["name"]], np.inf if row["name"] in flat else row["prior_std"]
+        difference = float(differences[row["name"]])
         yield {
             "name": row["name"],
             "unit": parameter_unit(row["name"], robot.prismatic_joints),
             "cells": [
+                (format_number(described[row["name"]]), described[row["name"]]),
                 (format_number(before), before),
                 (format_number(prior_std, 2), prior_std),
                 (format_with_std(row["value"], row["std"]), row["value"]),
                 (format_number(row["std"], 2), row["std"]),
+                (format_number(difference, 2), difference),
             ],
             "mark": row["mark"],
         }

@@ -21,6 +21,7 @@ from ytheta.report.identification.explanations import (
     list_alternatives,
     list_explanations,
 )
+from ytheta.report.identification.headline import describe_before_after
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
@@ -67,7 +68,8 @@ def print_identification(console: Console, identification: Identification, *, ve
     ratios = [f"×{ratio:.2g}" for ratio in compute_relative_autocorrelation(identification)]
     robot, validation = identification.base.robot, identification.validation
     std = identification.compute_prediction_std(identification.fit if validation is None else validation)
-    print_joint_errors(console, robot, identification.fit, validation, correlated=ratios, std=std)
+    before = identification.description_errors
+    print_joint_errors(console, robot, identification.fit, validation, correlated=ratios, std=std, before=before)
     if validation is not None:
         print_note(
             console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
@@ -77,6 +79,9 @@ def print_identification(console: Console, identification: Identification, *, ve
     _print_alternatives(console, identification)
     for line in _list_remarks(identification):
         console.print(line)
+    headline = describe_before_after(identification)
+    if headline:
+        console.print(safe_text(headline, "bold"))
     verdict = identification.verdict
     line = safe_text(verdict.sentence, f"bold {GRADE_COLOURS.get(verdict.grade, 'red')}")
     console.print(line, soft_wrap=True)  # not wrapped, because scripts look for this line
@@ -90,10 +95,12 @@ def print_joint_errors(
     *,
     correlated: Sequence[str] = (),
     std: PerJoint | None = None,
+    before: TorqueErrors | None = None,
 ) -> None:
     """Print the errors of each joint. With a validation, the columns after the percentages describe the validation.
 
-    ``std``: RMS of the standard deviations of the predicted torques, if they are known.
+    ``std``: RMS of the standard deviations of the predicted torques, if they are known. ``before``: errors of the
+    description on the same logs.
     """
     errors = fit if validation is None else validation
     units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
@@ -117,6 +124,9 @@ def print_joint_errors(
             drop_priority=0 if validation is None else 1,
         ),
     ]
+    if before is not None:
+        cells = used_percents(before.per_joint_percent, before, before.relative_percent)
+        columns.insert(2, Column("description %", cells, short_heading="descr. %", drop_priority=2))
     if validation is not None:
         cells = used_percents(validation.per_joint_percent, validation, validation.relative_percent)
         columns.append(Column("validation %", cells, short_heading="valid. %"))

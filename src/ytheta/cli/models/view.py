@@ -1,0 +1,55 @@
+"""``ytheta view ROBOT``: the robot in 3-D in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import ytheta as yt
+from ytheta.cli.interrupts import finish_after_interruption
+from ytheta.cli.log_options import Verbose, print_findings
+from ytheta.cli.options import Angles, FixBase, Lengths, RobotArgument, Snap, read_robot
+from ytheta.conventions import SNAP
+
+LogOption = Annotated[str | None, typer.Option(metavar="LOG", help="Play the recorded motion of this log.")]
+TrajectoryOption = Annotated[
+    str | None, typer.Option(metavar="TOML", help="Play this trajectory, which excite wrote as TOML.")
+]
+ColumnMapping = Annotated[str | None, typer.Option("--mapping", metavar="TOML", help="Meaning of the log's columns.")]
+Port = Annotated[int, typer.Option(metavar="N", help="Port on this machine; the next free one if it is in use.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser; print the address only.")]
+
+
+def view(
+    robot: RobotArgument,
+    log: LogOption = None,
+    trajectory: TrajectoryOption = None,
+    mapping: ColumnMapping = None,
+    port: Port = 8080,
+    no_open: NoOpen = False,
+    verbose: Verbose = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+    angle: Angles = None,
+) -> None:
+    """Show a robot in 3-D in the browser: inertia ellipsoids, collision capsules, sliders for the joints.
+
+    Only this machine can open the page. Ctrl-C ends the command.
+
+    Example: `ytheta view ur10e.model.toml --log run.parquet`
+    """
+    loaded = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    viewer = yt.view(loaded, log=log, mapping=mapping, trajectory=trajectory, port=port)
+    with finish_after_interruption():
+        try:
+            print_findings(viewer.findings, verbose=verbose)
+            typer.echo(f"{viewer.address} shows {loaded.name}; press Ctrl-C to end")
+            if not no_open:
+                typer.launch(viewer.address)
+            viewer.run()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            viewer.stop()

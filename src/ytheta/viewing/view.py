@@ -1,0 +1,51 @@
+"""Show a robot in the browser, and play its motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ytheta.arguments import check_number
+from ytheta.errors import InputError
+from ytheta.excitation.clearance.link_capsules import find_link_capsules
+from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.logs.reading.read import LogInput, MappingInput
+from ytheta.robot.robot import Robot, check_is_robot
+from ytheta.viewing.motion import read_designed_motion, read_logged_motion
+from ytheta.viewing.scene import make_scene
+from ytheta.viewing.viewer import Viewer, start_viewer
+
+DEFAULT_PORT = 8080
+MAX_PORT = 65535
+
+
+def view(
+    robot: Robot,
+    *,
+    log: LogInput | None = None,
+    mapping: MappingInput = None,
+    trajectory: str | Path | Trajectory | None = None,
+    port: int = DEFAULT_PORT,
+) -> Viewer:
+    """Show a robot with inertia ellipsoids and collision capsules; return the server, which runs until ``stop``.
+
+    Parameters
+    ----------
+    robot       the robot, or an identified model that was loaded
+    log         a log to play; ``read_log`` describes what it can be
+    mapping     the meaning of the columns of the log
+    trajectory  a designed trajectory to play: the TOML file of ``excite``, or its Trajectory
+    port        port of the server; the next free one if it is in use. Only this machine can connect to it
+    """
+    check_is_robot(robot)
+    port = int(check_number("port", port, "a port from 1 to 65535", allow=lambda value: 1 <= value <= MAX_PORT))
+    if log is not None and trajectory is not None:
+        raise InputError("a log and a trajectory cannot be played at the same time; give one of them")
+    scene = make_scene(robot)
+    motion = None
+    if log is not None:
+        motion = read_logged_motion(robot, log, mapping)
+    elif trajectory is not None:
+        motion = read_designed_motion(robot, trajectory)
+    shapes = find_link_capsules(robot)
+    findings = (*shapes.findings, *(() if motion is None else motion.findings))
+    return start_viewer(scene, shapes.capsules, motion, port=port, findings=findings)

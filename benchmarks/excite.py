@@ -55,7 +55,7 @@ class Line:
 
 def design(name: str, criterion: str, **options: Any) -> tuple[Line, yt.Excitation]:
     result = yt.excite(yt.load(name), criterion=criterion, **options)
-    compared, work = result.relative_to_d_optimal, result.statistics
+    compared, work = result.relative_to_d_optimal, result.design.statistics
     line = Line(
         name,
         criterion,

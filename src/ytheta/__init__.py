@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.excitation.assess import assess_trajectory as assess_trajectory
     from ytheta.excitation.clearance.obstacle import Obstacle as Obstacle
     from ytheta.excitation.excite import excite as excite
     from ytheta.excitation.result import Excitation as Excitation
@@ -144,6 +145,7 @@ _MODULES = {
     "Variation": "ytheta.simulation.variation",
     "Viewer": "ytheta.viewing.viewer",
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
+    "assess_trajectory": "ytheta.excitation.assess",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ytheta as yt
@@ -77,6 +78,31 @@ def test_every_kind_of_limit_is_passed_on(tmp_path: Path) -> None:
     assert list(data["start"].values()) == pytest.approx([0.1, 0.2])
 
 
+def test_a_start_pose_by_name(tmp_path: Path) -> None:
+    data = read_json(tmp_path, "excite", *QUICK, "--start", "joint2=0.2, joint1=0.1")
+    assert data["start"] == pytest.approx({"joint1": 0.1, "joint2": 0.2})
+
+
+def test_a_trajectory_is_assessed_and_written_again(tmp_path: Path) -> None:
+    designed = read_json(tmp_path, "excite", *QUICK, "-o", "a.toml")
+    limits = ["lu-two-link", *LIMITS.split()]
+    slow = read_json(
+        tmp_path, "excite", *limits, "--trajectory", "a.toml", "--slow", "2", "-o", "b.toml", "-o", "b.csv"
+    )
+    assert slow["seconds"] == 2.0 * designed["seconds"]
+    assert slow["search"] is None
+    expected = designed["slowed"][0]
+    for key in ("condition_number", "scaled_condition_number"):
+        assert slow[key] == pytest.approx(expected[key], rel=1e-6)
+    a, b = (yt.load_trajectory(tmp_path / name) for name in ("a.toml", "b.toml"))
+    t = np.linspace(0.0, 3.0, 7)
+    np.testing.assert_allclose(b(2.0 * t)[0], a(t)[0], rtol=0.0, atol=1e-12)
+    assert (tmp_path / "b.csv").exists()
+    fast = ytheta("excite", *limits, "--trajectory", "a.toml", "--slow", "0.2", "-o", "c.csv", cwd=tmp_path)
+    assert fast.returncode == 1
+    assert not (tmp_path / "c.csv").exists()
+
+
 def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ytheta.excitation import excite as module
 
@@ -123,6 +149,15 @@ def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch
         ("panda --box panda_link8=0:1", "3 times LOWER:UPPER"),
         ("panda --box 0:1,0:1,0:1", "write a frame and its box"),
         ("panda --floor 2", "contains the base"),
+        ("panda --seed -1", "'--seed'"),
+        ("panda --slow 2", "name its file with --trajectory"),
+        ("panda --trajectory a.toml --seconds 3", "--seconds is for a design"),
+        ("panda --trajectory a.toml --time-limit 3", "--time-limit is for a design"),
+        ("panda --trajectory missing.toml", "does not exist"),
+        ("panda --trajectory mine.csv", "name the .toml file"),
+        ("panda --start panda_joint1=0,1", "'1' has no joint"),
+        ("panda --start panda_joint1=0,panda_joint1=1", "given twice"),
+        ("panda --start panda_joint1=0", "lacks the position of 'panda_joint2'"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, arguments: str, words: str) -> None:

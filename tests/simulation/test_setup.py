@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import ytheta as yt
+from tests.support.designed_motion import design_two_link
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li, swing
 from ytheta.control import ControllerSettings
 from ytheta.errors import InputError
@@ -88,6 +89,22 @@ def test_the_reference_may_be_a_table() -> None:
     np.testing.assert_allclose(from_dict.reference.q, q[:-1], rtol=0.0, atol=1e-6)
     np.testing.assert_array_equal(from_frame.runs.q, from_dict.runs.q)
     assert from_dict.runs.seconds == pytest.approx(0.5)
+
+
+def test_the_reference_may_be_a_designed_trajectory(tmp_path: Path) -> None:
+    trajectory = design_two_link().trajectory
+    path = yt.save_trajectory(trajectory, tmp_path / "motion.toml")
+    backwards = trajectory.order_joints(trajectory.joints[::-1])
+    options: dict[str, Any] = {"seconds": 0.5, "rate": 100.0}
+    motions = [
+        yt.simulate(TWO_LINK, "computed-torque", reference=each, **options).reference.q
+        for each in (path, str(path), backwards)
+    ]
+    expected = trajectory(np.arange(len(motions[0])) / 100.0)[0]
+    for motion in motions:
+        np.testing.assert_allclose(motion, expected, rtol=0.0, atol=1e-12)
+    with pytest.raises(InputError, match="the trajectory lacks joint3, joint4; name a trajectory of this robot"):
+        yt.simulate(PUMA, reference=path)
 
 
 def test_findings_about_the_log_of_a_reference_are_kept(tmp_path: Path) -> None:

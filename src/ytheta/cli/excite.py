@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -41,9 +42,11 @@ from ytheta.cli.option_lists.excite import (
     RotorInertia,
     Seconds,
     Seed,
+    Slow,
     Start,
     Starts,
     TimeLimit,
+    TrajectoryFile,
     Velocities,
     parse_boxes,
     parse_limits,
@@ -71,9 +74,18 @@ if TYPE_CHECKING:
     from ytheta.excitation.solver.search import Progress
 
 
+# Options of a search, which have no effect on a trajectory that is only assessed.
+SEARCH_OPTIONS = (
+    *("seconds", "base_frequency", "harmonics", "parametrisation", "criterion", "start"),
+    *("starts", "polished", "seed", "engine", "threads", "time_limit"),
+)
+
+
 def excite(
     robot: RobotArgument,
     output: Outputs = None,
+    trajectory: TrajectoryFile = None,
+    slow: Slow = 1.0,
     seconds: Seconds = None,
     base_frequency: BaseFrequency = None,
     harmonics: Harmonics = 5,
@@ -119,11 +131,17 @@ def excite(
     Ctrl-C ends the search; the best trajectory found so far is written. The exit code is 1 if a limit is exceeded; then
     no trajectory is written.
 
+    With --trajectory, nothing is designed: the trajectory of a file is assessed, at another speed or within other
+    limits, and written again.
+
     Example: `ytheta excite panda -o panda.csv -o panda.toml --report panda.html`
     """
-    inputs = (robot, model, *(log or ()))
+    searched = {name: value for name, value in locals().items() if name in SEARCH_OPTIONS}
+    _check_mode(trajectory, slow, searched)
+    inputs = (robot, model, trajectory, *(log or ()))
     _check_trajectories(output or (), inputs, force=force)
-    _check_samples(output or (), seconds, rate, has_payload=payload is not None)
+    if trajectory is None:
+        _check_samples(output or (), seconds, rate, has_payload=payload is not None)
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     limits = {
@@ -139,42 +157,44 @@ def excite(
     positions, pose = parse_positions(position), parse_pose(start)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
     described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
-    with finish_after_interruption(), _show_search() as progress:
-        excitation = yt.excite(
-            described,
-            seconds=seconds,
-            base_frequency=base_frequency,
-            harmonics=harmonics,
-            parametrisation=parametrisation,
-            criterion=criterion,
-            friction=parse_words(friction),
-            rotor_inertia=rotor_inertia,
-            parameters=parse_words(parameters),
-            payload=payload,
-            model=model,
-            logs=log or (),
-            start=pose,
-            position=positions,
-            velocity=limits["velocity"],
-            acceleration=limits["acceleration"],
-            jerk=limits["jerk"],
-            effort=limits["effort"],
-            effort_margin=effort_margin,
-            self_collision=not no_self_collision,
-            clearance=clearance,
-            floor=floor,
-            obstacles=obstacles,
-            box=boxes,
-            noise=limits["noise"],
-            rate=rate,
-            starts=starts,
-            polished=polished,
-            rng=seed,
-            engine=engine,
-            threads=threads,
-            time_limit=time_limit,
-            progress=progress,
-        )
+    shared: dict[str, Any] = {
+        "friction": parse_words(friction),
+        "rotor_inertia": rotor_inertia,
+        "parameters": parse_words(parameters),
+        "payload": payload,
+        "model": model,
+        "logs": log or (),
+        "position": positions,
+        **limits,
+        "effort_margin": effort_margin,
+        "self_collision": not no_self_collision,
+        "clearance": clearance,
+        "floor": floor,
+        "obstacles": obstacles,
+        "box": boxes,
+        "rate": rate,
+    }
+    if trajectory is not None:
+        excitation = yt.assess_trajectory(described, trajectory, slow=slow, **shared)
+    else:
+        with finish_after_interruption(), _show_search() as progress:
+            excitation = yt.excite(
+                described,
+                seconds=seconds,
+                base_frequency=base_frequency,
+                harmonics=harmonics,
+                parametrisation=parametrisation,
+                criterion=criterion,
+                start=pose,
+                starts=starts,
+                polished=polished,
+                rng=seed,
+                engine=engine,
+                threads=threads,
+                time_limit=time_limit,
+                progress=progress,
+                **shared,
+            )
     _print_findings(excitation, verbose=verbose)
     for path in output or ():
         if excitation.violations:
@@ -186,6 +206,18 @@ def excite(
     print_value(excitation, as_json=as_json, verbose=verbose)
     if excitation.violations:
         raise typer.Exit(1)
+
+
+def _check_mode(trajectory: str | None, slow: float, searched: Mapping[str, object]) -> None:
+    """Raise InputError if an option has no effect, because a trajectory is designed, or because none is."""
+    if trajectory is None:
+        if slow != 1.0:
+            raise InputError("--slow changes the speed of a trajectory; name its file with --trajectory FILE.toml")
+        return
+    for name, value in searched.items():
+        if value != signature(excite).parameters[name].default:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for a design, but --trajectory is only assessed; leave one of the two out")
 
 
 def _check_trajectories(paths: Sequence[str], inputs: Sequence[str | None], *, force: bool) -> None:
@@ -210,7 +242,8 @@ def _check_samples(paths: Sequence[str], seconds: float | None, rate: float, *, 
     from pathlib import Path
 
     from ytheta.excitation.arguments import choose_seconds
-    from ytheta.excitation.writing.save import COEFFICIENT_SUFFIX, count_steps
+    from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX
+    from ytheta.excitation.writing.save import count_steps
 
     if any(Path(path).suffix.lower() != COEFFICIENT_SUFFIX for path in paths):
         count_steps(choose_seconds(seconds, has_payload=has_payload), rate)

@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from ytheta.arguments import check_count, check_number, is_positive
 from ytheta.engine.engine import Engine
 from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
-from ytheta.excitation.arguments import (
-    check_budget,
-    check_paths,
-    check_rate,
-    choose_basis,
-    find_noise,
-    is_share,
-    make_space,
-)
+from ytheta.excitation.arguments import check_budget, choose_basis, make_space
+from ytheta.excitation.assessment import assess, log_deviations
 from ytheta.excitation.clearance.obstacle import Obstacle
-from ytheta.excitation.constraints.check import CHECK_POINTS, check_limits
-from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
+from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.constraints.path_constraint import PathConstraint
-from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.excitation.constraints.robot_kernels import RobotKernels
-from ytheta.excitation.criteria.condition import log_condition, scale_columns
-from ytheta.excitation.criteria.information import Grams, Information, compute_std
+from ytheta.excitation.criteria.information import Information
 from ytheta.excitation.criteria.optimality import ExpectedDeviation
 from ytheta.excitation.criteria.registry import check_criterion, make_criterion
-from ytheta.excitation.earlier import ModelInput, collect_information
-from ytheta.excitation.findings import (
-    describe_assumed_noise,
-    describe_ending,
-    describe_slowed,
-    describe_violations,
-    describe_weak_parameters,
-)
-from ytheta.excitation.result import Excitation, ReferenceDeviations, SearchStatistics, SlowedCondition
+from ytheta.excitation.earlier import ModelInput
+from ytheta.excitation.findings import describe_ending
+from ytheta.excitation.problem import pose_problem
+from ytheta.excitation.result import DesignRecord, Excitation, SearchStatistics
 from ytheta.excitation.robot_model import choose_parameters
 from ytheta.excitation.solver.descent import Candidate, Exploration
-from ytheta.excitation.solver.design import Design, sample_grams
+from ytheta.excitation.solver.design import Design
 from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, ProgressFunction, SearchOutcome, search
-from ytheta.excitation.surroundings import BoxInput, find_clearances
-from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.excitation.surroundings import BoxInput
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 
-SLOWER_SPEEDS = (0.5, 0.25)
 REFERENCE_BUDGET = Budget(starts=8, polished=2)  # of the D-optimal trajectory to which deviations are compared
 
 
@@ -134,35 +113,29 @@ def excite(
         robot, friction=friction, rotor_inertia=rotor_inertia, parameters=parameters, payload=payload, model=model
     )
     basis, periods = choose_basis(seconds, base_frequency, harmonics, parametrisation, has_payload=payload is not None)
-    effort_margin = check_number("effort_margin", effort_margin, "a share from 0 to below 1", allow=is_share)
-    rate = check_rate(rate)
-    bounds, findings = find_bounds(
-        chosen.robot,
+    check_criterion(criterion, chosen.base)
+    problem = pose_problem(
+        chosen,
+        logs=logs,
         position=position,
         velocity=velocity,
         acceleration=acceleration,
         jerk=jerk,
         effort=effort,
         effort_margin=effort_margin,
-    )
-    base = chosen.find_base(bounds.velocity)
-    check_criterion(criterion, base)
-    kernels = RobotKernels(chosen.robot, base)
-    clearances, clearance_findings = find_clearances(
-        bounds.limit_positions(chosen.robot),
         self_collision=self_collision,
         clearance=clearance,
         floor=floor,
         obstacles=obstacles,
         box=box,
+        paths=paths,
+        noise=noise,
+        rate=rate,
     )
-    constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)))
+    base, constraints = problem.base, problem.constraints
     space = make_space(constraints, basis, periods, start, seed)
-    deviations = find_noise(chosen.robot, noise, bounds.effort / (1.0 - effort_margin))
-    prior = collect_information(kernels, model=chosen.model, logs=logs, noise=deviations, rate=rate)
-    fisher = Information(space.basis.period * periods * rate / deviations**2, prior)
-    has_prior = bool(prior.any())
-    conditioning = fisher if has_prior else Information.unweighted(len(bounds.joints), len(base))
+    fisher = problem.expect_information(basis.period * periods)
+    conditioning = fisher if problem.has_prior else Information.unweighted(len(constraints.bounds.joints), len(base))
     report = progress if progress is not None else _ignore
     with open_engine(engine, threads=threads) as opened, limit_blas_threads():
         d_optimal = Design(space, constraints, ExpectedDeviation("d", fisher))
@@ -178,48 +151,21 @@ def excite(
                 d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
             )
             best_d = d_outcome.candidates[0] if d_outcome.candidates else first
-            reference = _measure_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
+            reference = log_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
         design = Design(space, constraints, make_criterion(criterion, base, conditioning, fisher, reference))
         if d_outcome is not None and d_outcome.ending is Ending.INTERRUPTED:
             outcome = replace(d_outcome, candidates=tuple(_revalue(design, each) for each in d_outcome.candidates))
         else:
             outcome = search(design, budget, seed=seed, engine=opened, progress=report, clock=clock)
         best = outcome.candidates[0] if outcome.candidates else _revalue(design, first)
-        trajectory = space.build(best.x)
-        grams = sample_grams(constraints, trajectory, CHECK_POINTS)
-        uses = check_limits(trajectory, constraints)
-        slowed = tuple(_slow(constraints, trajectory, speed) for speed in SLOWER_SPEEDS)
-    std = fisher.expect_std(grams)
-    before = compute_std(prior) if has_prior else None
-    plain, scaled = _measure_conditions(grams)
-    findings = (
-        *findings,
-        *clearance_findings,
-        *describe_assumed_noise(deviations, rate, is_assumed=noise is None),
-        *describe_slowed(plain, slowed),
-        *describe_ending(outcome),
-        *describe_weak_parameters(base, before, std),
-        *describe_violations(uses),
-    )
-    return Excitation(
-        chosen.robot,
-        chosen.base,
-        trajectory,
-        criterion,
-        best.value,
-        plain,
-        scaled,
-        std,
-        before,
-        deviations,
-        rate,
-        _compare(reference, fisher, grams),
-        slowed,
-        bounds,
-        uses,
-        _summarize(outcome, d_outcome, clock.seconds, first_seconds),
-        findings,
-    )
+        statistics = _summarize(outcome, d_outcome, clock.seconds, first_seconds)
+        return assess(
+            problem,
+            space.build(best.x),
+            design=DesignRecord(criterion, best.value, statistics),
+            reference=reference,
+            findings=tuple(describe_ending(outcome)),
+        )
 
 
 def _ignore(_: Progress) -> None:
@@ -235,29 +181,6 @@ def _explain_no_motion(robot: Robot) -> str:
 
 def _revalue(design: Design, candidate: Candidate) -> Candidate:
     return replace(candidate, value=design.measure(candidate.x))
-
-
-def _measure_deviations(fisher: Information, grams: Grams) -> tuple[float, float]:
-    """Return the logarithms of the geometric mean and of the largest expected standard deviation."""
-    log = np.log(fisher.expect_std(grams))
-    return float(log.mean()), float(log.max())
-
-
-def _compare(reference: tuple[float, float] | None, fisher: Information, grams: Grams) -> ReferenceDeviations | None:
-    if reference is None:
-        return None
-    mean, worst = _measure_deviations(fisher, grams)
-    return ReferenceDeviations(math.exp(mean - reference[0]), math.exp(worst - reference[1]))
-
-
-def _measure_conditions(grams: Grams) -> tuple[float, float]:
-    M = grams.sum(axis=0)
-    return math.exp(log_condition(M)), math.exp(log_condition(scale_columns(M)))
-
-
-def _slow(constraints: Constraints, trajectory: Trajectory, speed: float) -> SlowedCondition:
-    grams = sample_grams(constraints, trajectory.slowed(1.0 / speed), CHECK_POINTS)
-    return SlowedCondition(speed, *_measure_conditions(grams))
 
 
 def _summarize(

@@ -8,13 +8,15 @@ from enum import StrEnum
 import numpy as np
 
 from ytheta.excitation.constraints.check import LimitUse
+from ytheta.excitation.criteria.condition import scale_columns
 from ytheta.excitation.result import SlowedCondition
 from ytheta.excitation.solver.search import Ending, SearchOutcome
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.shapes import PerBase, PerJoint
+from ytheta.shapes import BaseByBase, PerBase, PerJoint
 
-MAX_NAMED = 5  # weak parameters that a finding names
+MAX_NAMED = 5  # parameters that a finding names
+MIN_COMPONENT = 0.1  # of a direction without information, relative to its largest one; smaller ones are not named
 
 
 class DesignFindingCode(StrEnum):
@@ -25,6 +27,7 @@ class DesignFindingCode(StrEnum):
     STOPPED = "stopped early"
     INFEASIBLE_STARTS = "infeasible starts"
     WEAK = "weak parameters"
+    UNSEEN = "unseen parameters"
     VIOLATION = "violation"
 
 
@@ -44,14 +47,17 @@ def describe_assumed_noise(noise: PerJoint, rate: float, *, is_assumed: bool) ->
         )
 
 
-def describe_slowed(condition_number: float, slowed: Sequence[SlowedCondition]) -> Iterator[Finding]:
-    growth = ", ".join(f"{each.condition_number:.4g} at {each.speed:.0%}" for each in slowed)
+def describe_slowed(plain: float, scaled: float, slowed: Sequence[SlowedCondition]) -> Iterator[Finding]:
+    growth = ", ".join(
+        f"{each.condition_number:.4g} and {each.scaled_condition_number:.4g} at {each.speed:.0%}" for each in slowed
+    )
     yield Finding(
         DesignFindingCode.SLOWED,
         Severity.NOTE,
-        f"the condition number of W_b (plain columns) is {condition_number:.4g} at full speed, {growth} of the speed",
+        f"the condition numbers of W_b with plain and with scaled columns are {plain:.4g} and {scaled:.4g}; if the "
+        f"motion is slowed, {growth} of its speed",
         "do not slow the motion more than safety demands",
-        fields={f"{each.speed:g}": each.condition_number for each in slowed},
+        fields={f"{each.speed:g}": [each.condition_number, each.scaled_condition_number] for each in slowed},
     )
 
 
@@ -71,6 +77,28 @@ def describe_ending(outcome: SearchOutcome) -> Iterator[Finding]:
             Severity.NOTE,
             f"{outcome.starts - outcome.feasible} of {outcome.starts} random starts found no motion within the limits",
         )
+
+
+def describe_unseen_parameters(
+    base: BaseParameters, M: BaseByBase, std: PerBase, condition_number: float
+) -> Iterator[Finding]:
+    """Name the parameters of which the motion, with earlier measurements, tells nothing."""
+    unseen = ~np.isfinite(std)
+    if not unseen.any() and np.isfinite(condition_number):
+        return
+    if not unseen.any():
+        weakest = abs(np.linalg.eigh(scale_columns(M))[1][:, 0])
+        unseen = weakest > MIN_COMPONENT * weakest.max()
+    names = [name for name, hidden in zip(base.names, unseen, strict=True) if hidden]
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    yield Finding(
+        DesignFindingCode.UNSEEN,
+        Severity.WARNING,
+        f"the motion does not reveal {', '.join(names[:MAX_NAMED])}{more}: the condition number of W_b is "
+        f"{condition_number:.4g}",
+        "let more joints move, with wider limits or more harmonics, or select fewer parameters",
+        names=tuple(names),
+    )
 
 
 def describe_weak_parameters(base: BaseParameters, before: PerBase | None, std: PerBase) -> Iterator[Finding]:

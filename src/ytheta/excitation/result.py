@@ -56,6 +56,15 @@ class SearchStatistics:
 
 
 @dataclass(frozen=True)
+class DesignRecord:
+    """How a trajectory was designed: the criterion that was minimized, its value, and the work of the search."""
+
+    criterion: str
+    value: float
+    statistics: SearchStatistics
+
+
+@dataclass(frozen=True)
 class ReferenceDeviations:
     """Expected standard deviations relative to those of a D-optimal trajectory within the same limits.
 
@@ -75,9 +84,8 @@ class Excitation(Reported):
     robot                    the robot; with a payload design, the robot with its load
     base                     the parameters that the motion reveals
     trajectory               the motion
-    criterion                name of the criterion that was minimized
-    value                    its value
-    condition_number         of W_b, columns in SI units, rows not weighted, full speed
+    slow                     how many times as slowly as in its file the path is passed; 1 for a design
+    condition_number         of W_b, columns in SI units, rows not weighted
     scaled_condition_number  of W_b with columns scaled to length one
     std                      expected standard deviations of the base parameters
     std_before               those of earlier logs or models alone; None without them
@@ -88,7 +96,7 @@ class Excitation(Reported):
     bounds                   limits that were kept; ``bounds.effort`` contains the margin for the model
     uses                     how far the motion uses each limit, with the bounds between samples
     violations               the limits that are exceeded; empty if none is
-    statistics               the work of the search
+    design                   criterion and work of the search; None if the trajectory was assessed, not designed
     findings                 notes and warnings
     """
 
@@ -97,8 +105,7 @@ class Excitation(Reported):
     robot: Robot
     base: BaseParameters
     trajectory: Trajectory
-    criterion: str
-    value: float
+    slow: float
     condition_number: float
     scaled_condition_number: float
     std: PerBase
@@ -109,7 +116,7 @@ class Excitation(Reported):
     slowed: tuple[SlowedCondition, ...]
     bounds: JointBounds
     uses: tuple[LimitUse, ...]
-    statistics: SearchStatistics
+    design: DesignRecord | None
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
@@ -139,7 +146,8 @@ class Excitation(Reported):
         """What the condition numbers belong to: number and kind of the columns of W_b, and the speed."""
         drive = [name for name in self.base.independent if name.rpartition(".")[2] in ("fv", "fc", "fo", "fs", "fl")]
         friction = f"{len(drive)} of them friction" if drive else "no friction"
-        return f"{len(self.base)} base parameters, {friction}, unweighted rows, full speed"
+        speed = "full speed" if self.slow == 1.0 else f"{100.0 / self.slow:.4g} % of the speed of the file"
+        return f"{len(self.base)} base parameters, {friction}, unweighted rows, {speed}"
 
     @property
     def relative_std_percent(self) -> PerBase:

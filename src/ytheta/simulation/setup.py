@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ytheta.control.create import create_controller
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
+from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX, load_trajectory
 from ytheta.findings import Finding, Severity
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
@@ -143,6 +146,10 @@ def _load_reference(
         duration = DEFAULT_SECONDS if seconds is None else seconds
         return default_reference(robot, duration), duration, ()
     findings: tuple[Finding, ...] = ()
+    if isinstance(reference, str | Path) and Path(reference).suffix.lower() == COEFFICIENT_SUFFIX:
+        reference = load_trajectory(reference)
+    if isinstance(reference, Trajectory):
+        reference = reference.order_joints(robot.actuated)
     if not callable(reference):
         log = read_log(reference, robot)
         reference, findings = reference_from_log(log), log.findings

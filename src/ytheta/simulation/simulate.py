@@ -68,8 +68,9 @@ def simulate(
                        a name or settings, the simulation smooths Coulomb friction, suggests gains for the reference
                        and the rate, and uses the torque limits of the description. A control law is used as it is.
     seconds            duration, s; None for the duration of the reference, or 10
-    reference          a log (anything that ``read_log`` accepts) whose positions are followed, or a function of time;
-                       None for a motion within the limits of the robot, see ``default_reference``
+    reference          a log (anything that ``read_log`` accepts) whose positions are followed, a ``Trajectory`` or its
+                       TOML file, or a function of time; None for a motion within the limits of the robot, see
+                       ``default_reference``
     runs               number of runs
     variation          random differences between the runs; None for runs that all start on the reference
     plant              the forward dynamics: "own" or "mujoco"

@@ -77,7 +77,7 @@ def test_one_time_gives_one_row() -> None:
 def test_slowed_motion_follows_the_same_path() -> None:
     space = make_space("b-spline")
     trajectory: Trajectory = space.build(draw(space))
-    slow = trajectory.slowed(4.0)
+    slow = trajectory.slow_down(4.0)
     t = np.linspace(0.0, 16.0, 50)
     fast_motion, slow_motion = trajectory.evaluate(t), slow.evaluate(4.0 * t)
     assert slow.seconds == 64.0
@@ -87,4 +87,4 @@ def test_slowed_motion_follows_the_same_path() -> None:
     assert abs(slow_motion.qd - fast_motion.qd).max() > 0.1
     for factor in (1e308, 1e-300):
         with pytest.raises(InputError, match="give a factor with which it takes"):
-            trajectory.slowed(factor)
+            trajectory.slow_down(factor)

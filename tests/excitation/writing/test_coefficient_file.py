@@ -25,7 +25,7 @@ def test_a_trajectory_is_read_to_the_last_digit(tmp_path: Path, parametrisation:
 
 def test_a_slowed_trajectory_passes_the_same_path(tmp_path: Path) -> None:
     trajectory = design_two_link().trajectory
-    slow = yt.load_trajectory(yt.save_trajectory(trajectory.slowed(4.0), tmp_path / "slow.toml"))
+    slow = yt.load_trajectory(yt.save_trajectory(trajectory.slow_down(4.0), tmp_path / "slow.toml"))
     t = np.linspace(0.0, trajectory.seconds, 50)
     fast = trajectory.evaluate(t)
     slowed = slow.evaluate(4.0 * t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span
-from ytheta.logs.preparing.rest import RestRule, compute_velocity_noise, find_rests, make_rest_rule
+from ytheta.logs.preparing.rest import MAX_WIDENING, RestRule, compute_velocity_noise, make_rest_rule
 from ytheta.logs.preparing.settings import PreparationSettings
 
 RATE, CUTOFF = 500.0, 5.0
@@ -53,17 +54,34 @@ def integrate(velocity: np.ndarray) -> np.ndarray:
 
 def test_rests_are_those_of_brute_force() -> None:
     rng = np.random.default_rng(0)
+    abrupt = 0
     for _ in range(50):
-        slow = np.repeat(rng.uniform(size=30) < 0.5, rng.integers(1, 6, 30))
-        shortest, margin = int(rng.integers(1, 8)), int(rng.integers(0, 5))
-        long_enough = np.zeros(len(slow), dtype=bool)
-        for k in range(len(slow) - shortest + 1):
-            if slow[k : k + shortest].all():
-                long_enough[k : k + shortest] = True
-        expected = [long_enough[max(0, k - margin) : k + margin + 1].any() for k in range(len(slow))]
-        np.testing.assert_array_equal(find_rests(slow, shortest, margin), expected)
-        if long_enough.any() and not long_enough.all():  # the twin: a longer margin marks more
-            assert find_rests(slow, shortest, margin + len(slow)).all()
+        speed = np.repeat(rng.choice([0.5, 1.5, 3.0], 30), rng.integers(1, 6, 30))  # slow, below twice that, fast
+        shortest, shortest_stick, margin = int(rng.integers(4, 9)), int(rng.integers(2, 4)), int(rng.integers(0, 5))
+        rule = RestRule(np.eye(1), np.ones(1, dtype=bool), np.ones(1), shortest, shortest_stick, margin)
+        rests = np.zeros(len(speed), dtype=bool)
+        for k in range(len(speed)):
+            if speed[k] > 1.0:
+                continue
+            run, wide = (count_around(speed <= limit, k) for limit in (1.0, 2.0))
+            sticks = run >= shortest_stick and wide <= MAX_WIDENING * run
+            rests[k] = run >= shortest or sticks
+            abrupt += sticks and run < shortest
+        expected = [rests[max(0, k - margin) : k + margin + 1].any() for k in range(len(speed))]
+        np.testing.assert_array_equal(rule.find_rests(speed, 1.0), expected)
+        if rests.any() and not rests.all():  # the twin: a longer margin marks more
+            assert replace(rule, margin=margin + len(speed)).find_rests(speed, 1.0).all()
+    assert abrupt > 20
+
+
+def count_around(condition: np.ndarray, k: int) -> int:
+    """Return the length of the run of True that contains the sample k."""
+    first, last = k, k
+    while first > 0 and condition[first - 1]:
+        first -= 1
+    while last + 1 < len(condition) and condition[last + 1]:
+        last += 1
+    return last - first + 1
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -99,6 +117,24 @@ def test_rests_are_found_and_quick_reversals_are_not(noise: float) -> None:
     assert not resting[outside, 1].any()
     # Just before a rest, the low-pass mixes rest and motion.
     assert resting[(times > 5.0 - 0.2 * PERIOD) & (times < 5.0), 1].all()
+
+
+@pytest.mark.parametrize("held", [1.5, 0.0])
+def test_a_drive_that_sticks_when_it_reverses_rests(held: float) -> None:
+    """Friction holds it for 1.5 periods of the cut-off, of which the low-pass leaves less; the twin is not held."""
+    t = np.arange(0.0, 12.0, 1.0 / RATE)
+    free = np.cos(np.pi * t)
+    dead = np.sin(0.5 * np.pi * held * PERIOD)
+    velocity = np.sign(free) * np.maximum(abs(free) - dead, 0.0)
+    preparation = prepare(integrate(velocity[:, None]))
+    rule = make_rest_rule(preparation, np.eye(1))
+    times, resting = apply_rule(preparation, rule)
+    stuck = np.interp(times, t, velocity == 0.0) > 0.5
+    assert resting[stuck, 0].all()
+    assert bool(resting.any()) is (held > 0.0)
+    assert resting.mean() < 0.5
+    long_rests = replace(rule, min_stick_samples=len(t))  # only rests of a whole period
+    assert not apply_rule(preparation, long_rests)[1].any()
 
 
 def test_slow_motion_is_not_rest_unless_it_drowns_in_noise() -> None:

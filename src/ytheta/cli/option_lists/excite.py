@@ -22,6 +22,13 @@ Outputs = Annotated[
         "JointTrajectory of ROS 2 (.yaml, .mcap); may be given several times.",
     ),
 ]
+TrajectoryFile = Annotated[
+    str | None,
+    typer.Option("--trajectory", metavar="TOML", help="Design nothing; assess this trajectory, and write it again."),
+]
+Slow = Annotated[
+    float, typer.Option(metavar="FACTOR", help="With --trajectory: pass its path this many times as slowly.")
+]
 Seconds = Annotated[float | None, typer.Option(metavar="S", help="Duration in s; by default 20, or 12 with --payload.")]
 BaseFrequency = Annotated[
     float | None,
@@ -62,7 +69,10 @@ Logs = Annotated[
 ]
 Start = Annotated[
     str | None,
-    typer.Option(metavar="POSE", help="Start pose: one position per joint, separated by commas; by default chosen."),
+    typer.Option(
+        metavar="POSE",
+        help="Start pose: one position per joint, such as 0,0.5, or by name, such as j1=0,j2=0.5; by default chosen.",
+    ),
 ]
 Positions = Annotated[
     list[str] | None,
@@ -137,7 +147,7 @@ Rate = Annotated[
 ]
 Starts = Annotated[int, typer.Option(metavar="N", help="Number of random starts.")]
 Polished = Annotated[int, typer.Option(metavar="N", help="How many of the best starts are polished.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers, 0 or more.")]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="NAME", help="Where starts are computed: local, dask or dask://HOST:PORT.")
 ]
@@ -221,14 +231,23 @@ def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], lis
     return boxes
 
 
-def parse_pose(text: str | None) -> list[float] | None:
-    """Parse positions separated by commas."""
+def parse_pose(text: str | None) -> list[float] | dict[str, float] | None:
+    """Parse positions separated by commas: for all joints in their order, or ``JOINT=POSITION`` for each."""
     if text is None:
         return None
-    return [
-        _parse_number(piece, f"--start {text!r}", "one position per joint, such as 0,0.5,-1")
-        for piece in text.split(",")
-    ]
+    form = "one position per joint, such as 0,0.5,-1, or all by name, such as shoulder=0,elbow=0.5"
+    pieces = text.split(",")
+    if "=" not in text:
+        return [_parse_number(piece, f"--start {text!r}", form) for piece in pieces]
+    pose: dict[str, float] = {}
+    for piece in pieces:
+        joint, _, number = (part.strip() for part in piece.rpartition("="))
+        if not joint:
+            raise InputError(f"--start {text!r}: {piece.strip()!r} has no joint; write {form}")
+        if joint in pose:
+            raise InputError(f"--start {text!r}: {joint!r} is given twice; keep one of the two")
+        pose[joint] = _parse_number(number, f"--start {text!r}", form)
+    return pose
 
 
 def _parse_limit(text: str, place: str) -> float:

@@ -50,7 +50,9 @@ Substeps = Annotated[
 Reference = Annotated[
     str | None,
     typer.Option(
-        metavar="LOG", help="Follow the positions of this log; by default, a motion within the limits of the robot."
+        metavar="FILE",
+        help="Follow the positions of this log, or a trajectory of excite (.toml); by default, a motion within the "
+        "limits of the robot.",
     ),
 ]
 Gains = Annotated[
@@ -138,7 +140,7 @@ Every = Annotated[
         "otherwise about 500 instants per run.",
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers, 0 or more.")]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="NAME", help="Where runs are computed: local, dask or dask://HOST:PORT.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,7 +80,7 @@ class Trajectory:
         """Return ``points`` equally spaced samples of one period."""
         return self.evaluate(np.arange(points) * (self.basis.period / points))
 
-    def slowed(self, factor: float) -> Trajectory:
+    def slow_down(self, factor: float) -> Trajectory:
         """Return the same path, passed ``factor`` times as slowly: the period is multiplied by this number."""
         factor = check_number("factor", factor, "a positive number, such as 2 for half the speed", allow=is_positive)
         period = self.basis.period * factor
@@ -89,6 +90,17 @@ class Trajectory:
                 f"{MIN_PERIOD:g} to {MAX_PERIOD:g} s"
             )
         return replace(self, basis=self.basis.retime(period))
+
+    def order_joints(self, joints: Sequence[str]) -> Trajectory:
+        """Return the same motion with its joints in this order; they must be the same ones."""
+        unknown = [name for name in self.joints if name not in joints]
+        missing = [name for name in joints if name not in self.joints]
+        if unknown or missing:
+            parts = [f"moves {', '.join(unknown)}, which the robot does not actuate"] if unknown else []
+            parts += [f"lacks {', '.join(missing)}"] if missing else []
+            raise InputError(f"the trajectory {' and '.join(parts)}; name a trajectory of this robot")
+        columns = [self.joints.index(name) for name in joints]
+        return replace(self, joints=tuple(joints), coefficients=self.coefficients[:, columns])
 
     def bound(self, order: int) -> PerJoint:
         """Return upper bounds, for all times, of the absolute derivative of this order of each joint."""

@@ -28,6 +28,7 @@ from ytheta.files.paths import check_path
 from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import describe_value
 
+COEFFICIENT_SUFFIX = ".toml"
 FORMAT = 1
 KEYS = ("format", "joints", "parametrisation", "period", "periods", "coefficients")
 MAX_SIZE = 1024 * 1024  # bytes; 50 joints with 50 harmonics need a tenth of it
@@ -59,7 +60,7 @@ def format_coefficients(trajectory: Trajectory) -> str:
 def load_trajectory(path: str | Path) -> Trajectory:
     """Read a trajectory that ``save_trajectory`` or ``ytheta excite`` wrote as TOML."""
     path = check_path(path, "the trajectory")
-    if path.suffix.lower() != ".toml":
+    if path.suffix.lower() != COEFFICIENT_SUFFIX:
         raise InputError(f"{path}: trajectories are read from their coefficients; name the .toml file")
     data = parse_toml(read_small_file(path, "a trajectory", max_size=MAX_SIZE), str(path))
     for key in data:

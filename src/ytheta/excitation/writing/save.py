@@ -11,13 +11,12 @@ import polars as pl
 from ytheta.arguments import check_kind, check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.excitation.trajectories.trajectory import SampledTrajectory, Trajectory
-from ytheta.excitation.writing.coefficient_file import format_coefficients
+from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX, format_coefficients
 from ytheta.excitation.writing.joint_trajectory import check_rosbags, format_yaml, write_mcap
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.own_files import MARK
 from ytheta.shapes import Float
 
-COEFFICIENT_SUFFIX = ".toml"
 TABLE_SUFFIXES = (".csv", ".parquet", ".npz")
 YAML_SUFFIXES = (".yaml", ".yml")
 MCAP_SUFFIX = ".mcap"

@@ -8,6 +8,9 @@ Slow        A drive is slow if its velocity, low-passed as for drive directions,
             below which the smooth sign of Coulomb friction has no direction either.
 Rest        A drive rests while it is slow for at least ``MIN_REST_PERIODS`` periods of the cut-off, which is as long as
             the low-pass remembers. A reversal passes through the slow speeds in a shorter time and is not a rest.
+Sticking    Friction can hold a drive for a shorter time, which ends and begins abruptly. ``MIN_STICK_PERIODS`` periods
+            are a rest too, half the main lobe of the low-passed velocity, if the drive is below twice the highest slow
+            speed for at most ``MAX_WIDENING`` times as long: a reversal at constant acceleration takes twice as long.
 Surrounding The low-pass mixes the friction torques of rest and motion, and the velocity that decides is low-passed
             too. Therefore ``MARGIN_PERIODS`` periods before and after a rest count as rest: half the main lobes of both
             impulse responses, 1/2 period of the low-pass and 1/4 of that of the directions, whose cut-off is doubled.
@@ -28,11 +31,13 @@ import numpy as np
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.resample import choose_windows
-from ytheta.shapes import Bool, ChannelsBySample, Float, PerJoint, SamplesByJoint
+from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerJoint, SamplesByJoint
 
 MAX_NOISE_RATIO = 4.0  # speed / standard deviation of its noise; noise alone exceeds it once in 16 000 samples
 MAX_SPEED_RATIO = 1e-3  # speed / highest speed of the joint
 MIN_REST_PERIODS = 1.0  # duration of a rest in periods of the cut-off
+MIN_STICK_PERIODS = 0.25  # likewise, if the drive stops and starts abruptly
+MAX_WIDENING = 1.5  # time below twice the highest slow speed / time below it; 2 at constant acceleration
 MARGIN_PERIODS = 0.75  # time before and after a rest, in periods of the cut-off
 DIFFERENCE_ORDERS = (2, 4, 6)
 MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normally distributed noise
@@ -50,6 +55,8 @@ class RestRule:
     moves        False for joints whose velocity is only noise in all logs
     speeds       highest slow speed of every drive
     min_samples  shortest rest, in samples of the grid
+    min_stick_samples
+                 shortest rest of a drive that stops and starts abruptly, likewise
     margin       number of samples before and after a rest that count as rest
     """
 
@@ -57,15 +64,29 @@ class RestRule:
     moves: Bool[np.ndarray, "joints"]
     speeds: Float[np.ndarray, "drives"]
     min_samples: int
+    min_stick_samples: int
     margin: int
 
     def evaluate(self, qd: ChannelsBySample) -> Bool[np.ndarray, "joints samples"]:
         """Return True at the samples at which a drive that acts on the joint rests."""
         resting = np.zeros(qd.shape, dtype=bool)
         for rate, speed in zip(self.rates, self.speeds, strict=True):
-            slow = abs((rate * self.moves) @ qd) <= speed
-            resting[rate != 0.0] |= find_rests(slow, self.min_samples, self.margin)
+            resting[rate != 0.0] |= self.find_rests(abs((rate * self.moves) @ qd), float(speed))
         return resting
+
+    def find_rests(self, speed: Float[np.ndarray, "samples"], slow_speed: float) -> Bool[np.ndarray, "samples"]:
+        """Return True at the rests of one drive, and at ``margin`` samples around them."""
+        starts, stops = _find_runs(speed <= slow_speed)
+        wide_starts, wide_stops = _find_runs(speed <= 2.0 * slow_speed)
+        around = np.searchsorted(wide_starts, starts, side="right") - 1  # the run at twice the speed around each run
+        duration, wide = stops - starts, (wide_stops - wide_starts)[around]
+        sticks = (duration >= self.min_stick_samples) & (wide <= MAX_WIDENING * duration)
+        is_rest = (duration >= self.min_samples) | sticks
+        count = len(speed)
+        balance = np.zeros(count + 1, dtype=int)  # number of rests that begin minus number of rests that end
+        np.add.at(balance, np.maximum(starts[is_rest] - self.margin, 0), 1)
+        np.add.at(balance, np.minimum(stops[is_rest] + self.margin, count), -1)
+        return np.asarray(np.cumsum(balance[:count]) > 0)
 
 
 def make_rest_rule(
@@ -93,6 +114,7 @@ def make_rest_rule(
         moves,
         abs(rates) @ (speeds * moves),
         max(1, math.ceil(MIN_REST_PERIODS * period)),
+        max(2, math.ceil(MIN_STICK_PERIODS * period)),
         math.ceil(MARGIN_PERIODS * period),
     )
 
@@ -102,16 +124,12 @@ def remake_rest_rule(rule: RestRule, preparation: Preparation) -> RestRule:
     return make_rest_rule(preparation, rule.rates, ~rule.moves)
 
 
-def find_rests(slow: Bool[np.ndarray, "samples"], min_samples: int, margin: int) -> Bool[np.ndarray, "samples"]:
-    """Return True at runs of at least ``min_samples`` slow samples, and at ``margin`` samples around them."""
-    changes = np.flatnonzero(np.diff(slow, prepend=False, append=False))
-    starts, stops = changes[::2], changes[1::2]
-    is_rest = stops - starts >= min_samples
-    count = len(slow)
-    balance = np.zeros(count + 1, dtype=int)  # number of rests that begin minus number of rests that end
-    np.add.at(balance, np.maximum(starts[is_rest] - margin, 0), 1)
-    np.add.at(balance, np.minimum(stops[is_rest] + margin, count), -1)
-    return np.asarray(np.cumsum(balance[:count]) > 0)
+def _find_runs(
+    condition: Bool[np.ndarray, "samples"],
+) -> tuple[Int[np.ndarray, "runs"], Int[np.ndarray, "runs"]]:
+    """Return the first samples of the runs at which a condition holds, and the samples after their ends."""
+    changes = np.flatnonzero(np.diff(condition, prepend=False, append=False))
+    return changes[::2], changes[1::2]
 
 
 def compute_velocity_noise(preparation: Preparation) -> PerJoint:

@@ -33,7 +33,7 @@ def excitation_html(excitation: Excitation) -> str:
         "excitation": excitation,
         "tables": tables,
         "statistics": statistics,
-        "criterion": CRITERIA[excitation.criterion],
+        "criterion": None if excitation.design is None else CRITERIA[excitation.design.criterion],
         "summary": summarize_excitation(excitation),
         "path_figure": plots.plot_path(curves),
         "deviation_figure": plots.plot_deviations(excitation),

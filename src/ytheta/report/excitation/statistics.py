@@ -59,6 +59,15 @@ def describe_motion(excitation: Excitation) -> str:
     )
 
 
+def describe_origin(excitation: Excitation) -> str:
+    """Return the criterion of a design, or that the motion was only assessed."""
+    if excitation.design is not None:
+        return f"criterion {excitation.design.criterion}"
+    if excitation.slow == 1.0:
+        return "assessed, not designed"
+    return f"assessed, not designed; slowed by {format_plain(excitation.slow, 4)}"
+
+
 def describe_conditions(excitation: Excitation) -> str:
     plain, scaled = format_plain(excitation.condition_number, 4), format_plain(excitation.scaled_condition_number, 4)
     return (
@@ -83,8 +92,8 @@ def describe_noise(excitation: Excitation) -> str:
     noise = [f"{format_plain(value)} {unit}" for value, unit in zip(excitation.noise.tolist(), units, strict=True)]
     same = len(set(noise)) == 1
     return (
-        f"expected std assume torque noise of {noise[0] if same else ', '.join(noise)}, independent in "
-        f"{format_plain(excitation.rate, 4)} samples per second"
+        f"the expected standard deviations assume torque noise of {noise[0] if same else ', '.join(noise)}, "
+        f"independent in {format_plain(excitation.rate, 4)} samples per second"
     )
 
 
@@ -94,13 +103,16 @@ def describe_reference(excitation: Excitation) -> str:
     if relative is None:
         return ""
     return (
-        f"expected std are {format_plain(relative.mean)} times those of a D-optimal trajectory (geometric mean), the "
-        f"largest {format_plain(relative.worst)} times"
+        f"the expected standard deviations are {format_plain(relative.mean)} times those of a D-optimal trajectory "
+        f"(geometric mean), the largest {format_plain(relative.worst)} times"
     )
 
 
 def describe_search(excitation: Excitation) -> str:
-    search = excitation.statistics
+    """Return the work of the search; empty if there was none."""
+    if excitation.design is None:
+        return ""
+    search = excitation.design.statistics
     feasible = "all" if search.feasible == search.starts else f"{search.feasible}"
     return (
         f"{search.starts} random starts ({feasible} ended within the limits), {search.polished} polished, "

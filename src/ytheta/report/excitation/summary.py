@@ -15,12 +15,12 @@ from ytheta.report.numbers import parameter_unit, replace_nonfinite
 
 if TYPE_CHECKING:
     from ytheta.excitation.constraints.check import LimitUse
-    from ytheta.excitation.result import Excitation
+    from ytheta.excitation.result import Excitation, SearchStatistics
 
 
 def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
     """Return the result of a design; infinite and undefined numbers become None."""
-    trajectory, bounds, search = excitation.trajectory, excitation.bounds, excitation.statistics
+    trajectory, bounds, design = excitation.trajectory, excitation.bounds, excitation.design
     relative = excitation.relative_to_d_optimal
     limits = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
     data = {
@@ -31,8 +31,9 @@ def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
         "columns": excitation.columns,
         "seconds": float(excitation.seconds),
         "violations": [_summarize_use(use) for use in excitation.violations],
-        "criterion": excitation.criterion,
-        "value": float(excitation.value),
+        "criterion": None if design is None else design.criterion,
+        "value": None if design is None else float(design.value),
+        "slow": float(excitation.slow),
         "parametrisation": trajectory.basis.name,
         "coefficients_per_joint": trajectory.basis.size,
         "base_frequency": float(trajectory.base_frequency),
@@ -55,18 +56,22 @@ def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
         ],
         "parameters": _summarize_parameters(excitation),
         "limits": [_summarize_use(use) for use in excitation.uses],
-        "search": {
-            "ending": str(search.ending),
-            "starts": search.starts,
-            "feasible": search.feasible,
-            "polished": search.polished,
-            "evaluations": search.evaluations,
-            "seconds": search.seconds,
-            "first_seconds": search.first_seconds,
-        },
+        "search": None if design is None else _summarize_search(design.statistics),
         "findings": [finding.data for finding in excitation.findings],
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
+
+
+def _summarize_search(search: SearchStatistics) -> dict[str, Any]:
+    return {
+        "ending": str(search.ending),
+        "starts": search.starts,
+        "feasible": search.feasible,
+        "polished": search.polished,
+        "evaluations": search.evaluations,
+        "seconds": search.seconds,
+        "first_seconds": search.first_seconds,
+    }
 
 
 def _summarize_parameters(excitation: Excitation) -> list[dict[str, Any]]:

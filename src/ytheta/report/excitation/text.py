@@ -13,6 +13,7 @@ from ytheta.report.excitation.statistics import (
     describe_conditions,
     describe_motion,
     describe_noise,
+    describe_origin,
     describe_reference,
     describe_search,
     describe_slowed,
@@ -35,7 +36,7 @@ MAX_CLEARANCES = 5  # rows of the table of clearances, unless the output is verb
 
 def print_excitation(console: Console, excitation: Excitation, *, verbose: bool = False) -> None:
     """Print motion, condition numbers, limits, clearances and expected deviations. The verdict is the last line."""
-    headline = f"{excitation.robot.name}: {describe_motion(excitation)}; criterion {excitation.criterion}"
+    headline = f"{excitation.robot.name}: {describe_motion(excitation)}; {describe_origin(excitation)}"
     console.print(safe_text(headline, "bold"))
     for text in (describe_conditions(excitation), describe_slowed(excitation)):
         if text:
@@ -43,7 +44,8 @@ def print_excitation(console: Console, excitation: Excitation, *, verbose: bool 
     _print_limits(console, excitation)
     _print_clearances(console, excitation, verbose=verbose)
     _print_parameters(console, excitation, verbose=verbose)
-    for text in (describe_noise(excitation), describe_reference(excitation), f"search: {describe_search(excitation)}"):
+    search = describe_search(excitation)
+    for text in (describe_noise(excitation), describe_reference(excitation), search and f"search: {search}"):
         if text:
             console.print(safe_text(text))
     for use in excitation.violations:

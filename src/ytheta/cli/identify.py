@@ -39,6 +39,7 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.shell.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
@@ -60,6 +61,7 @@ EstimatorName = Annotated[
         metavar="NAME",
         help="auto, evidence, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
         "total-least-squares. auto means evidence.",
+        autocompletion=complete_from(*ESTIMATORS),
     ),
 ]
 Forgetting = Annotated[
@@ -71,7 +73,10 @@ Forgetting = Annotated[
 FormName = Annotated[
     str,
     typer.Option(
-        "--form", metavar="NAME", help="differential, or without accelerations: integral, cumulative, momentum."
+        "--form",
+        metavar="NAME",
+        help="differential, or without accelerations: integral, cumulative, momentum.",
+        autocompletion=complete_from(*FORMS),
     ),
 ]
 Window = Annotated[

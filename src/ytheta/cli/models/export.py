@@ -17,11 +17,16 @@ from ytheta.cli.options import (
     print_all_findings,
     print_json,
 )
+from ytheta.cli.shell.completion import FORMATS, complete_from, complete_robot
 from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A model written by identify, or any robot with inertias: a name or a file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="A model written by identify, or any robot with inertias: a name or a file.",
+        autocompletion=complete_robot,
+    ),
 ]
 Format = Annotated[
     str,
@@ -30,6 +35,7 @@ Format = Annotated[
         metavar="FORMAT",
         help="c, casadi, urdf, mjcf, toml, franka-load, ur-payload, friction-table, mujoco-actuators or "
         "isaac-actuators.",
+        autocompletion=complete_from(*FORMATS),
     ),
 ]
 Output = Annotated[

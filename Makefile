@@ -8,26 +8,8 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 .PHONY: demo test check bench mutations fuzz format constraints clean
 .DEFAULT_GOAL := test
 
-# The torque noise of the simulated drives in Nm, 0.2 % of their limits, in every one of 1000 samples per second.
-UR10_NOISE := shoulder_pan_joint=0.66 shoulder_lift_joint=0.66 elbow_joint=0.3 \
-	wrist_1_joint=0.108 wrist_2_joint=0.108 wrist_3_joint=0.108
-
 demo: $(VENV)/runtime
-	@mkdir -p report
-	@echo "A motion is designed that reveals the parameters of a UR10 within its limits …"
-	@$(BIN)/ytheta excite ur10 --rotor-inertia --friction viscous,coulomb,offset --starts 12 --polished 4 \
-		--rate 1000 $(addprefix --noise ,$(UR10_NOISE)) --velocity 2 --acceleration 10 --jerk 100 \
-		-o report/ur10.motion.toml --report report/ur10.motion.html --force
-	@echo
-	@echo "A UR10 with friction, rotors and masses that its description does not contain follows it in MuJoCo …"
-	@$(BIN)/python -m examples.mujoco_log ur10 --trajectory report/ur10.motion.toml -o report --seed 2
-	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet \
-		--friction viscous,coulomb,offset --min-speed 0.1 -o report/ur10.model.toml --report report/ur10.html --force
-	@echo
-	@$(BIN)/python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json \
-		--design report/ur10.motion.html
-	@echo
-	@echo "Reports, for a browser: report/ur10.motion.html, report/ur10.html; the model, for every command: report/ur10.model.toml"
+	@$(BIN)/python -m examples.demo -o report
 
 test: $(VENV)/dev
 	@$(BIN)/python -m pytest -n auto

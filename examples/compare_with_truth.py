@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,10 +70,16 @@ def format_table(comparison: Comparison) -> Iterator[str]:
 
 def read_design(page: Path) -> dict[str, float]:
     """Return the expected standard deviations, by name, from the page that ``ytheta excite --report`` wrote."""
+    return {row["name"]: row["std"] for row in read_page(page)["parameters"]}
+
+
+def read_page(page: Path) -> dict[str, Any]:
+    """Return the data of a page of ytheta, which are those of ``--json``."""
     found = re.search(r'<script type="application/json" id="ytheta">(.*?)</script>', page.read_text(), re.DOTALL)
     if found is None:
         raise SystemExit(f"{page} is not a page of ytheta; write one with ytheta excite --report {page}")
-    return {row["name"]: row["std"] for row in json.loads(found[1])["parameters"]}
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 def format_design(comparison: Comparison, expected: Mapping[str, float]) -> str:

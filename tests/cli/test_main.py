@@ -14,7 +14,6 @@ from unittest import mock
 
 import pytest
 
-import ytheta as yt
 from tests.support.command import process, refused, ytheta
 from tests.support.urdf_arm import ARM
 from ytheta.cli.app import COMMANDS
@@ -127,17 +126,6 @@ def test_a_number_that_is_none_is_refused_in_plain_words() -> None:
 def test_a_short_option_for_help() -> None:
     assert ytheta("-h").stdout == ytheta("--help").stdout
     assert ytheta("base", "-h").stdout == ytheta("base", "--help").stdout
-
-
-def test_no_arguments_are_a_request_for_help() -> None:
-    assert ytheta().stdout == ytheta("--help").stdout
-    assert "Usage: ytheta" in ytheta().stdout
-    assert ytheta().returncode == 0
-
-
-def test_the_version() -> None:
-    result = ytheta("--version")
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"{yt.__version__}\n", "")
 
 
 def test_a_bug_is_not_bad_input() -> None:

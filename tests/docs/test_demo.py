@@ -1,18 +1,20 @@
-"""The steps of ``make demo`` with less work: a motion is designed, an arm simulated by MuJoCo follows it, the arm is
-identified and compared to the truth.
+"""``make demo`` with less work: a motion is designed, an arm simulated by MuJoCo follows it, the arm is identified,
+compared to the truth, exported and controlled.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from examples.compare_with_truth import Comparison, compare, format_design, format_table, read_design
+from examples.compare_with_truth import Comparison, compare, format_design, read_design
+from examples.demo import FRICTION, MIN_SPEED, Demo
 from examples.mujoco_log import write_logs
 
 import ytheta as yt
@@ -26,19 +28,10 @@ LOGS = (
     "--validate",
     "ur10.validate.parquet",
     "--friction",
-    "viscous,coulomb,offset",
+    FRICTION,
     "--min-speed",
-    "0.1",
+    MIN_SPEED,
 )
-
-
-def read_options(command: str) -> list[str]:
-    """Return the options of a command of ``make demo``."""
-    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
-    (noise,) = re.findall(r"^UR10_NOISE := (.*)$", makefile, re.MULTILINE)
-    (line,) = re.findall(rf"ytheta {command} ur10 (.*)$", makefile, re.MULTILINE)
-    options = " ".join(f"--noise {entry}" for entry in noise.split())
-    return line.replace("$(addprefix --noise ,$(UR10_NOISE))", options).replace("report/", "").split()
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +40,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def design(folder: Path) -> str:
-    """Design the motion with one start instead of many, write the logs, and return what was printed."""
-    result = ytheta("excite", "ur10", *read_options("excite"), "--starts", "1", "--polished", "1", cwd=folder)
-    assert result.returncode == 0, result.stderr
-    write_logs("ur10", folder, trajectory=yt.load_trajectory(folder / "ur10.motion.toml"), seconds=8.0, seed=2)
-    return result.stdout
+def demo(folder: Path) -> list[str]:
+    """Carry out the demo with one start instead of many and less motion, and return what it prints."""
+    return list(Demo(folder, starts=1, polished=1, seconds=8.0).tell())
 
 
 @pytest.fixture(scope="module")
-def answer(folder: Path, design: str) -> dict[str, Any]:
-    assert design
-    result = ytheta(*LOGS, "-o", "ur10.model.toml", "--json", cwd=folder)
+def answer(folder: Path, demo: list[str]) -> dict[str, Any]:
+    assert demo
+    result = ytheta(*LOGS, "--json", cwd=folder)
     assert result.returncode == 0, result.stderr
     answer: dict[str, Any] = json.loads(result.stdout)
     return answer
@@ -106,7 +96,7 @@ def test_a_log_is_what_its_seed_says(tmp_path: Path) -> None:
     assert first.columns == ["t", *(f"{kind}{k}" for kind in ("q", "tau") for k in range(1, 8))]
 
 
-@pytest.mark.usefixtures("design")
+@pytest.mark.usefixtures("demo")
 def test_true_bodies_can_exist(folder: Path) -> None:
     truth = json.loads((folder / "ur10.truth.json").read_text())["parameters"]
     described = yt.load("ur10").merged
@@ -127,24 +117,59 @@ def test_standard_deviations_are_those_that_the_design_expected(comparison: Comp
     assert f"median {np.median(list(ratios.values())):.2f}" not in format_design(comparison, halved)
 
 
-def test_the_readme_shows_what_is_printed(comparison: Comparison, folder: Path, design: str) -> None:
+def test_every_step_has_one_line_of_result(demo: list[str], answer: dict[str, Any]) -> None:
+    steps = [line for line in demo if re.match(r"\d\. ", line)]
+    results = [line.removeprefix("   → ") for line in demo if line.startswith("   → ")]
+    assert len(steps) == len(results) == 7
+    assert results[2] == answer["reason"]
+    before, after = (float(number) for number in re.findall(r"([\d.]+) % with", results[3]))
+    assert after == pytest.approx(answer["validation"]["relative_error_percent"], rel=0.05)  # two digits are printed
+    assert before > 20.0 * after
+
+
+def test_the_exported_code_was_compiled_and_run(demo: list[str]) -> None:
+    (result,) = [line for line in demo if "self-test" in line]
+    if shutil.which("cc") is None:
+        assert "it was not compiled" in result
+    else:
+        assert re.search(r"self-test passed: \d\d results as in Python", result)
+
+
+def test_without_a_compiler_the_demo_says_so(demo: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert demo
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    *_, result = Demo(folder).export()
+    assert "it was not compiled, since there is no C compiler cc" in result
+
+
+def test_a_controller_that_starts_from_the_model_tracks_better(demo: list[str]) -> None:
+    described, identified = (float(number) for number in re.findall(r"([\d.]+) mrad", demo[-3]))
+    assert identified < 0.3 * described
+
+
+def test_a_command_that_fails_ends_the_demo(demo: list[str], folder: Path, tmp_path: Path) -> None:
+    assert demo
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "ur10.fit.parquet").write_bytes(b"no log")
+    with pytest.raises(SystemExit, match=r"ended with exit code 2: see .*demo.txt"):
+        list(Demo(tmp_path).identify())
+    assert "error: " in (tmp_path / "demo.txt").read_text()
+
+
+def test_the_readme_shows_what_is_printed(demo: list[str], folder: Path) -> None:
     """Numbers depend on the length of the motion and, in their last digits, on the processor; the words do not."""
     readme = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"^```text\n\$ make demo\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    printed = "\n".join(
-        [
-            design,
-            ytheta(*LOGS, cwd=folder).stdout,
-            *format_table(comparison),
-            format_design(comparison, read_design(folder / "ur10.motion.html")),
-            (ROOT / "Makefile").read_text(),
-        ]
-    )
+    (tables,) = re.findall(r"^```text\n( base parameter.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    printed = "\n".join(demo).replace(str(folder), "report")
     assert list_missing_lines(shown, printed) == []
-    assert list_missing_lines(shown.replace("validated on", "tested on"), printed) == ["tested on ur"]
+    assert list_missing_lines(shown.replace("self-test", "self-check"), printed) == [
+        "→ compiled by cc without warnings; self-check passed:"
+    ]
+    assert list_missing_lines(tables, (folder / "demo.txt").read_text()) == []
 
 
 def list_missing_lines(shown: str, printed: str) -> list[str]:
     """Return the beginnings of lines, up to the first digit, that were not printed."""
-    starts = [" ".join(re.split(r"[\d…]", line)[0].split()) for line in shown.splitlines()]
+    starts = [" ".join(re.split(r"[\d…]", line.lstrip(" 1234567.,"))[0].split()) for line in shown.splitlines()]
     return [start for start in starts if start not in " ".join(printed.split())]

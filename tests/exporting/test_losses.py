@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,3 +166,48 @@ def test_home_actuation_motors_and_cut_joints_are_named() -> None:
     geared = replace(robot, actuated=(), motors=(Motor("m1", turns_with=((first, 1.0), (second, 1.0))),))
     for to in ("urdf", "mjcf"):
         assert f"{to.upper()} cannot express the motor of m1" in list_losses(geared, to)
+
+
+@pytest.mark.parametrize("to", ["urdf", "mjcf"])
+def test_limits_that_differ_from_those_of_the_edited_file_are_named(to: str, tmp_path: Path) -> None:
+    robot = yt.load("ur10")
+    suffix = {"urdf": ".urdf", "mjcf": ".xml"}[to]
+    export(robot, to=to, path=tmp_path / f"ur10{suffix}")
+    described = yt.load(tmp_path / f"ur10{suffix}")
+    first, second, *others = described.joints
+    changed = replace(
+        described,
+        joints=(
+            replace(first, limits=replace(first.limits, upper=first.limits.upper - 0.5, effort=50.0)),
+            replace(second, limits=replace(second.limits, velocity=0.5, acceleration=3.0)),
+            *others,
+        ),
+    )
+    losses = find_description_losses(changed, to=to, described=described)
+    assert [(loss.text.partition("express the ")[2].partition(",")[0], loss.names) for loss in losses] == [
+        ("range of motion", (first.name,)),
+        ("velocity limit", (second.name,)),
+        ("effort limit", (first.name,)),
+        ("acceleration limit", (second.name,)),
+    ]
+    assert find_description_losses(described, to=to, described=described) == ()
+
+
+@pytest.mark.parametrize("name", ["panda", "iiwa14"])
+def test_a_robot_at_rest_does_not_touch_itself(name: str, tmp_path: Path) -> None:
+    export(name, to="mjcf", path=tmp_path / "arm.xml")
+    text = (tmp_path / "arm.xml").read_text()
+    model = mujoco.MjModel.from_xml_string(text)
+    middle = np.where(model.jnt_limited.astype(bool), model.jnt_range.mean(axis=1), 0.0)
+    assert model.ngeom > 7
+    assert [count_contacts(model, q) for q in (np.zeros(model.nq), middle)] == [0, 0]
+    if name == "panda":  # the twin: without the excluded pairs, the capsules of its base and its first link touch
+        touching = mujoco.MjModel.from_xml_string(re.sub(r"<exclude [^>]*>", "", text))
+        assert count_contacts(touching, middle) > 0
+
+
+def count_contacts(model: mujoco.MjModel, q: np.ndarray) -> int:
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
+    return int(data.ncon)

@@ -21,10 +21,16 @@ from ytheta.cli.options import (
     print_value,
     read_robot,
 )
+from ytheta.cli.shell.completion import BASE_METHODS, complete_from
 from ytheta.conventions import SNAP
 
 Method = Annotated[
-    str, typer.Option(help="auto, lin (closed form), ha (regrouped Lagrangian) or qr (numerical rank).", metavar="NAME")
+    str,
+    typer.Option(
+        help="auto, lin (closed form), ha (regrouped Lagrangian) or qr (numerical rank).",
+        metavar="NAME",
+        autocompletion=complete_from(*BASE_METHODS),
+    ),
 ]
 RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Include the rotor inertia of every joint.")]
 Friction = Annotated[

@@ -40,6 +40,7 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.shell.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
@@ -61,6 +62,7 @@ EstimatorName = Annotated[
         metavar="NAME",
         help="auto, evidence, weighted, least-squares, sequential, huber, recursive, lin, instrumental-variables or "
         "total-least-squares. auto means evidence.",
+        autocompletion=complete_from(*ESTIMATORS),
     ),
 ]
 Forgetting = Annotated[
@@ -72,7 +74,10 @@ Forgetting = Annotated[
 FormName = Annotated[
     str,
     typer.Option(
-        "--form", metavar="NAME", help="differential, or without accelerations: integral, cumulative, momentum."
+        "--form",
+        metavar="NAME",
+        help="differential, or without accelerations: integral, cumulative, momentum.",
+        autocompletion=complete_from(*FORMS),
     ),
 ]
 Window = Annotated[

@@ -23,7 +23,8 @@ Mappings = Annotated[
     typer.Option(
         "--mapping",
         metavar="TOML",
-        help="Meaning of the columns (docs/logs.md): one mapping for all logs, or one for each.",
+        help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'; one for all logs, or one for "
+        "each.",
     ),
 ]
 Cutoff = Annotated[

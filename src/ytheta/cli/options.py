@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli.shell.completion import complete_robot
 from ytheta.conventions import SNAP
 from ytheta.display import Displayed, load_report_function
 from ytheta.errors import InputError
@@ -24,7 +25,10 @@ NONE_KEYWORD = "none"
 PIPE_WIDTH = 120  # characters per line, if the output goes to a file or a pipe
 
 RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.")
+    str,
+    typer.Argument(
+        metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.", autocompletion=complete_robot
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Snap = Annotated[

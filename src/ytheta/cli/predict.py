@@ -31,15 +31,23 @@ from ytheta.cli.options import (
     print_value,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.shell.completion import complete_robot
 from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A model written by identify, or any robot with inertias: a name or a file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="A model written by identify, or any robot with inertias: a name or a file.",
+        autocompletion=complete_robot,
+    ),
 ]
 LogArgument = Annotated[str, typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")]
 ColumnMapping = Annotated[
-    str | None, typer.Option("--mapping", metavar="TOML", help="Meaning of the columns (docs/logs.md).")
+    str | None,
+    typer.Option(
+        "--mapping", metavar="TOML", help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'."
+    ),
 ]
 Cutoff = Annotated[
     str | None, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass; by default that of the model's errors.")

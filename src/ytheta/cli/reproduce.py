@@ -10,10 +10,15 @@ import ytheta as yt
 from ytheta.cli.log_options import show_progress
 from ytheta.cli.options import AsJson, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.shell.completion import PAPERS, complete_from
 
 Paper = Annotated[
     str,
-    typer.Argument(metavar="PAPER", help="lu1993, ha1989, walker1988, lin1995, fernandez2000, or all."),
+    typer.Argument(
+        metavar="PAPER",
+        help="lu1993, ha1989, walker1988, lin1995, fernandez2000, or all.",
+        autocompletion=complete_from(*PAPERS),
+    ),
 ]
 Report = Annotated[
     str | None,

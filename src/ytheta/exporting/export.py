@@ -2,7 +2,7 @@
 
 Every format is a module with two names. ``Options`` is a frozen dataclass with the settings of the format. ``render``
 returns the content of every file, by its path; it writes nothing. ``export`` writes the files. A format that cannot
-express everything also has ``find_losses``.
+express everything also has ``find_losses``, and one that writes several files may have ``find_leftovers``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def export(
     ``to``: the format, one of ``FORMATS``; ``path``: the file or, for C, the folder to write.
     ``options``: settings of the format, such as ``yt.COptions(precision="float")`` for C.
     ``description``: the URDF or MJCF file whose other content is kept; only formats that keep it use it.
-    ``force``: overwrite existing files, and export models that are inconsistent or should not be used.
+    ``force``: overwrite existing files, remove those that an export to C under another name wrote to the same folder,
+    and export models that are inconsistent or should not be used.
     ``snap``, ``fix_base``, ``lengths``, ``angles``: how a description is read, as in ``load``.
 
     Files appear whole or not at all.
@@ -87,16 +88,31 @@ def export_source(
     """
     module = _find_format(to)
     options_type = module.Options
-    if options is not None and not isinstance(options, options_type):
+    options = options_type() if options is None else options
+    if not isinstance(options, options_type):
         raise InputError(
             f"options is a value of type {type(options).__name__}; for {to!r}, give {options_type.__name__}(…) or None"
         )
     if source.must_keep and not hasattr(module, "ROOT_TAG"):
         raise InputError(f"the format {to!r} keeps nothing of {source.description}; remove the description")
     path = check_path(path, "the export")
-    files = module.render(source, path, options=options_type() if options is None else options)
+    files = module.render(source, path, options=options)
     check_targets(files, force=force, force_option=force_option)
-    return write_files(files)
+    leftovers = find_leftovers(source, to=to, path=path, options=options) if force else ()
+    written = write_files(files)
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
+    return written
+
+
+def find_leftovers(source: ExportSource, *, to: str, path: str | Path, options: Any = None) -> tuple[Path, ...]:
+    """Return files that an earlier export wrote under another name in the same folder; ``force`` removes them."""
+    module = _find_format(to)
+    find = getattr(module, "find_leftovers", None)
+    leftovers: tuple[Path, ...] = (
+        () if find is None else find(source, Path(path), options=module.Options() if options is None else options)
+    )
+    return leftovers
 
 
 def find_losses(source: ExportSource, *, to: str, path: str | Path) -> tuple[Finding, ...]:

@@ -13,6 +13,7 @@ from ytheta.robot.parts import Coupling, Drive, Limits
 from ytheta.robot.robot import Robot
 
 MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
+MAX_LIMIT_DIFFERENCE = 1e-9  # relative, and in rad or m; larger ones are not rounding errors
 
 _DRIVE_LAWS: tuple[tuple[str, Callable[[Drive], bool]], ...] = (
     ("root friction", lambda drive: bool(drive.root)),
@@ -24,6 +25,11 @@ _DRIVE_LAWS: tuple[tuple[str, Callable[[Drive], bool]], ...] = (
     ),
 )
 _LIMITS = {"urdf": ("acceleration", "jerk"), "mjcf": ("velocity", "acceleration", "jerk")}  # those without a place
+# Limits of the joints of an edited file, which it keeps.
+_LIMITS_OF_FILES = {
+    "range of motion": ("lower", "upper"),
+    **{f"{quantity} limit": (quantity,) for quantity in ("velocity", "effort", "acceleration", "jerk")},
+}
 _SHAPES = {"urdf": (ShapeKind.ELLIPSOID, ShapeKind.MESH), "mjcf": (ShapeKind.MESH,), "toml": (ShapeKind.MESH,)}
 _Loss = tuple[str, tuple[str, ...]]  # what is lost, and the names of the parts
 
@@ -80,6 +86,7 @@ def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> 
     else:
         names = {loop.name for loop in described.loops}
         yield "the loop", tuple(loop.name for loop in robot.loops if loop.name not in names)
+        yield from _list_limit_losses(robot, described)
     # A new MJCF file contains gravity. A new URDF file turns the base so that gravity points downwards.
     if described is not None and math.dist(described.gravity_in_base, robot.gravity_in_base) > MAX_GRAVITY_DIFFERENCE:
         yield f"the gravity {robot.gravity} m/s^2, which differs from that of the file,", (robot.name,)
@@ -102,6 +109,23 @@ def _list_new_file_losses(robot: Robot, to: str) -> Iterator[_Loss]:
         yield "the home position", tuple(name for name, _ in robot.home)
         if robot.actuated != list_coordinates(robot.movable, robot.couplings, robot.motors):
             yield "the order of the actuated joints", (robot.name,)
+
+
+def _list_limit_losses(robot: Robot, described: Robot) -> Iterator[_Loss]:
+    """Yield limits that differ from those of an edited file, which keeps its own."""
+    kept = {joint.name: joint.limits for joint in described.movable}
+    for words, quantities in _LIMITS_OF_FILES.items():
+        differing = (
+            joint.name
+            for joint in robot.movable
+            if joint.name in kept
+            and not all(_is_same(getattr(joint.limits, q), getattr(kept[joint.name], q)) for q in quantities)
+        )
+        yield f"the {words}, which differs from that of the file,", tuple(differing)
+
+
+def _is_same(limit: float, other: float) -> bool:
+    return math.isclose(limit, other, rel_tol=MAX_LIMIT_DIFFERENCE, abs_tol=MAX_LIMIT_DIFFERENCE)
 
 
 def _list_shape_losses(robot: Robot, to: str) -> Iterator[_Loss]:

@@ -2,7 +2,8 @@
 
 The robot of the file consists of bodies: the physically consistent standard parameters nearest to the estimate. The
 table, which ``model_table`` writes, contains the estimate of the base parameters with their covariance, the torque
-errors, and what was chosen; docs/identify.md describes its keys.
+errors, and what was chosen; the page on identification of the documentation
+describes its keys.
 
 If the geometry is unknown, there are no standard parameters. The robot of the file then has friction but no inertias,
 and unknown lengths and angles have no values, so that nothing that needs geometry takes it for a complete model. The
@@ -60,7 +61,7 @@ class Model(Displayed):
     names       names of the base parameters, or of the model parameters if the geometry is unknown
     beta        their values, in the order of ``names``
     covariance  their covariance
-    table       the complete table ``[identification]``, whose keys docs/identify.md describes
+    table       the complete table ``[identification]``, the data that ``--json`` prints
     """
 
     subject: ClassVar[str] = "model"

@@ -1,6 +1,6 @@
 """The table ``[identification]`` of a model file: the results of an identification as plain data and as TOML text.
 
-``--json`` prints the same data; docs/identify.md describes the keys.
+``--json`` prints the same data; the page on identification of the documentation describes the keys.
 """
 
 from __future__ import annotations

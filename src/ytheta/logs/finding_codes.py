@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class LogFindingCode(StrEnum):
-    """Code of a finding about a log. docs/logs.md states the condition under which a check reports each code."""
+    """Code of a finding about a log.
+
+    The page on logs of the documentation states the condition under which a check reports each code.
+    """
 
     # reading a file
     HEADER = "header"  # columns of a text file without a header were guessed

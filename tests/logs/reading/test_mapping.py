@@ -129,7 +129,7 @@ def test_wrong_mapping_files_are_explained(tmp_path: Path) -> None:
     path = write_file(tmp_path, format_csv(ARM_COLUMNS))
     assert_file_refused(path, "none.toml", "does not exist", mapping=tmp_path / "none.toml")
     assert_file_refused(
-        path, "a.toml", "not valid TOML", "docs/logs.md", mapping=write_file(tmp_path, "t = ", "a.toml")
+        path, "a.toml", "not valid TOML", "below a line [columns]", mapping=write_file(tmp_path, "t = ", "a.toml")
     )
     assert_file_refused(path, "b.toml", "not text", mapping=write_file(tmp_path, b"\xff\xfe\xff", "b.toml"))
     assert_file_refused(path, "nested too deeply", mapping=write_file(tmp_path, f"a = {2000 * '['}", "c.toml"))

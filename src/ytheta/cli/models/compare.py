@@ -17,7 +17,10 @@ LogOption = Annotated[
     str | None, typer.Option(metavar="LOG", help="Also compare the torques that the models predict for this log.")
 ]
 ColumnMapping = Annotated[
-    str | None, typer.Option("--mapping", metavar="TOML", help="Meaning of the columns (docs/logs.md).")
+    str | None,
+    typer.Option(
+        "--mapping", metavar="TOML", help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'."
+    ),
 ]
 
 

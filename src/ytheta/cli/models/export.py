@@ -16,12 +16,18 @@ from ytheta.cli.options import (
     parse_words,
     print_all_findings,
     print_json,
+    print_note,
 )
+from ytheta.cli.shell.completion import FORMATS, complete_from, complete_robot
 from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="A model written by identify, or any robot with inertias: a name or a file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="A model written by identify, or any robot with inertias: a name or a file.",
+        autocompletion=complete_robot,
+    ),
 ]
 Format = Annotated[
     str,
@@ -30,6 +36,7 @@ Format = Annotated[
         metavar="FORMAT",
         help="c, casadi, urdf, mjcf, toml, franka-load, ur-payload, friction-table, mujoco-actuators or "
         "isaac-actuators.",
+        autocompletion=complete_from(*FORMATS),
     ),
 ]
 Output = Annotated[
@@ -98,7 +105,7 @@ def export(
 
     Example: `ytheta export ur10e.model.toml --to urdf -o ur10e_identified.urdf --description ur10e.urdf`
     """
-    from ytheta.exporting.export import export_source, find_losses, make_options
+    from ytheta.exporting.export import export_source, find_leftovers, find_losses, make_options
     from ytheta.exporting.source import find_source
 
     settings = {
@@ -124,8 +131,11 @@ def export(
         angles=parse_assignments(angle, "--angle"),
     )
     losses = find_losses(source, to=to, path=output)
+    leftovers = find_leftovers(source, to=to, path=output, options=options) if force else ()
     files = export_source(source, to=to, path=output, options=options, force=force, force_option="--force")
     print_all_findings(losses)
+    if leftovers:
+        print_note(f"removed {', '.join(map(str, leftovers))}, which an export under another name had written")
     if as_json:
         print_json({"format": to, "files": [str(file) for file in files], "findings": [loss.data for loss in losses]})
     else:

@@ -10,6 +10,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import parse_ranges
+from ytheta.cli.shell.completion import CRITERIA, complete_from
 from ytheta.errors import InputError
 
 Outputs = Annotated[
@@ -45,6 +46,7 @@ CriterionName = Annotated[
         metavar="NAME",
         help="balanced (condition numbers and expected deviations together), plain or scaled (condition numbers), d, a "
         "or e (optimality of the expected deviations), or lin (each joint's own equations).",
+        autocompletion=complete_from(*CRITERIA),
     ),
 ]
 Friction = Annotated[

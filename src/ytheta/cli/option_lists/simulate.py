@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import ytheta as yt
+from ytheta.cli.shell.completion import complete_from
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.settings import ADAPTATIONS, FEEDBACKS
 from ytheta.errors import InputError
@@ -17,7 +18,13 @@ SENSOR_QUANTITIES = ("q", "qd", "qdd", "tau")
 SENSOR_ERRORS = ("noise", "bias", "scale", "step", "delay")
 
 ControllerName = Annotated[
-    str, typer.Option("--controller", metavar="NAME", help=f"The control law: {', '.join(CONTROLLERS)}.")
+    str,
+    typer.Option(
+        "--controller",
+        metavar="NAME",
+        help=f"The control law: {', '.join(CONTROLLERS)}.",
+        autocompletion=complete_from(*CONTROLLERS),
+    ),
 ]
 Output = Annotated[
     str | None,
@@ -29,7 +36,13 @@ Output = Annotated[
     ),
 ]
 PlantName = Annotated[
-    str, typer.Option("--plant", metavar="NAME", help="The forward dynamics: own (those of ytheta) or mujoco.")
+    str,
+    typer.Option(
+        "--plant",
+        metavar="NAME",
+        help="The forward dynamics: own (those of ytheta) or mujoco.",
+        autocompletion=complete_from("own", "mujoco"),
+    ),
 ]
 Runs = Annotated[
     int,

@@ -11,6 +11,7 @@ from ytheta.exporting.c.build import format_cmake
 from ytheta.exporting.c.controllers import ControllerCode, make_controllers
 from ytheta.exporting.c.definitions import Definition, Style, define
 from ytheta.exporting.c.header import format_header
+from ytheta.exporting.c.leftovers import CMAKE_FILE, find_earlier_files, list_file_names
 from ytheta.exporting.c.names import make_prefix
 from ytheta.exporting.c.number import find_number
 from ytheta.exporting.c.observer import format_definitions
@@ -26,7 +27,7 @@ Options = COptions
 def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Path, bytes]:
     """Return the files of the C code of a robot; ``path`` is their folder."""
     robot = source.robot
-    style = Style(make_prefix(options.name or robot.name), find_number(options.precision))
+    style = Style(_find_prefix(source, options), find_number(options.precision))
     if robot.loops:
         raise InputError(
             f"{robot.name!r} has closed loops, which C code of ytheta cannot close; export its CasADi functions"
@@ -37,14 +38,23 @@ def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Pa
     everything = [*definitions, *(each for controller in controllers for each in controller.definitions)]
     library = _list_library_functions(everything, style, options)
     origin = f"{source.origin or 'description'}, exported by ytheta {ytheta.__version__}"
-    p = style.prefix
-    texts = {
-        f"{p}.h": format_header(functions, style, definitions, controllers, origin=origin, library=library),
-        f"{p}.c": _format_source(functions, style, definitions, controllers, options, library, everything),
-        f"{p}_selftest.c": format_self_test(functions, style, definitions, controllers),
-        "CMakeLists.txt": format_cmake(p, needs_library=bool(library)),
-    }
-    return {path / name: text.encode("ascii") for name, text in texts.items()}
+    texts = (
+        format_header(functions, style, definitions, controllers, origin=origin, library=library),
+        _format_source(functions, style, definitions, controllers, options, library, everything),
+        format_self_test(functions, style, definitions, controllers),
+        format_cmake(style.prefix, needs_library=bool(library)),
+    )
+    names = (*list_file_names(style.prefix), CMAKE_FILE)
+    return {path / name: text.encode("ascii") for name, text in zip(names, texts, strict=True)}
+
+
+def find_leftovers(source: ExportSource, path: Path, *, options: COptions) -> tuple[Path, ...]:
+    """Return files in the folder that an export under another name wrote, and that this one makes useless."""
+    return find_earlier_files(path, _find_prefix(source, options))
+
+
+def _find_prefix(source: ExportSource, options: COptions) -> str:
+    return make_prefix(options.name or source.robot.name)
 
 
 def _list_library_functions(definitions: Sequence[Definition], style: Style, options: COptions) -> list[str]:

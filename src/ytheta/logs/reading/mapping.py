@@ -78,7 +78,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return parse_toml(content, str(path))
     except InputError as error:
-        raise InputError(f"{error}; docs/logs.md describes the form of a mapping") from None
+        raise InputError(f"{error}; write quoted names such as q = 'angle{{}}' below a line [columns]") from None
 
 
 def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:

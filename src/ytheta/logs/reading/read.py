@@ -51,8 +51,8 @@ def read_log(
     source   a file (CSV, Parquet, NPZ or ROS bag), a pandas or Polars DataFrame, or a dict of arrays. Tables in memory
              are read and checked like files with the same columns. A Log is returned as it is
     robot    the robot that was recorded
-    mapping  the meaning of columns whose names do not define it: a TOML file or a dict of the same form, which
-             docs/logs.md describes
+    mapping  the meaning of columns whose names do not define it: a TOML file or a dict of the same form, such as
+             ``{"columns": {"q": "angle{}"}, "scale": {"q": "degrees"}}``
     strict   refuse a log with any finding more serious than a note
 
     The ``findings`` of the log list all faults and repairs.

@@ -196,7 +196,8 @@ def _summarize_warnings(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
     parts = [f"physically inconsistent inertias in {links} of {len(robot.consistency)} links"] if links else []
     parts += ["negative friction or rotor inertia"] if len(warnings) > links else []
     statement = f"this identified model has {' and '.join(parts)}"
-    return Finding("identified", Severity.NOTE, statement, "its torques are valid nevertheless; see docs/identify.md")
+    remedy = "its torques are valid nevertheless, since they depend only on combinations of these values"
+    return Finding("identified", Severity.NOTE, statement, remedy)
 
 
 def _describe_unknown_inertias(robot: Robot) -> tuple[Finding, ...]:

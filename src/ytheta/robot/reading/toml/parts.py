@@ -1,6 +1,6 @@
 """Reads the tables of the TOML format: links, joints, couplings, motors, forces, markers.
 
-docs/robot-format.md describes the keys. Unknown keys are errors.
+The page on the robot format of the documentation describes the keys. Unknown keys are errors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Reads the TOML format of ytheta: DH tables, symbolic lengths and angles, loops, couplings, drives and forces.
 
-docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, disables snapping. A file may extend
-another robot; see ``extension``. Of ``[identification]``, only two facts matter here: its presence means that the
-parameters were identified, so masses may be negative; unknown lengths or angles mean that the inertias are unknown.
+The page on the robot format of the documentation describes the keys. ``exact = true``, which the writer sets, disables
+snapping. A file may extend another robot; see ``extension``. Of ``[identification]``, only two facts matter here: its
+presence means that the parameters were identified, so masses may be negative; unknown lengths or angles mean that the
+inertias are unknown.
 """
 
 from __future__ import annotations

@@ -56,12 +56,15 @@ def test_streams_are_used_one_after_the_other() -> None:
     """Generators have 2 kB each, more than the results of a run, so that not all of them exist at once."""
     alive: list[weakref.ref[np.random.Generator]] = []
 
+    class Stream(np.random.Generator):
+        """Can be referenced weakly."""
+
     def make_streams() -> Iterator[np.random.Generator]:
         parent = np.random.default_rng(0)
         for _ in range(50):
             alive[:] = [reference for reference in alive if reference() is not None]
             assert len(alive) <= 2
-            stream = parent.spawn(1)[0]
+            stream = Stream(parent.spawn(1)[0].bit_generator)
             alive.append(weakref.ref(stream))
             yield stream
 

@@ -58,6 +58,12 @@ def test_an_interruption_cannot_be_swallowed(reaction: str, times: int) -> None:
     assert interrupt_script(SWALLOWING.format(reaction=reaction), times=times) == (130, "", "interrupted\n")
 
 
+def test_the_timer_needs_no_signals_of_unix() -> None:
+    """Windows has neither SIGALRM nor interval timers."""
+    script = "import signal\ndel signal.setitimer, signal.SIGALRM\n" + SWALLOWING.format(reaction=GO_ON)
+    assert interrupt_script(script) == (130, "", "interrupted\n")
+
+
 def test_without_the_timer_it_would_be_swallowed() -> None:
     """The twin of the test above."""
     script = SWALLOWING.format(reaction=GO_ON).replace("main()", "interrupts._start_timer = lambda: None\nmain()")

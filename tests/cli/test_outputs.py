@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from unittest import mock
@@ -15,9 +16,11 @@ from tests.support.arm_logs import write_log
 from tests.support.command import process, refused, ytheta
 
 
-def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
+def test_report_without_its_libraries(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # mock.patch.dict would forget all modules that are imported meanwhile, and NumPy cannot be imported twice.
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     for command in ("identify", "predict"):
-        with mock.patch.dict("sys.modules", {"jinja2": None}), mock.patch("ytheta.load", side_effect=AssertionError):
+        with mock.patch("ytheta.load", side_effect=AssertionError):
             line = refused(command, "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
         assert "pip install 'ytheta[report]'" in line
 

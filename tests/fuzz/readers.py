@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ytheta.files.lengths import parse_scalar
 from ytheta.files.own_files import is_own_file
 from ytheta.identification.model_file import read_model
 from ytheta.identification.predict import predict
+from ytheta.logs.reading.bag import read_bag
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.native import cache as kernel_cache
@@ -62,8 +64,14 @@ def _read_log(path: Path) -> object:
     return read_log(path, _load_arm())
 
 
+def _read_bag(path: Path) -> object:
+    """Read a bag in this process: a child process would be slow, and would hide what the reader cannot catch."""
+    with mock.patch("ytheta.logs.reading.isolation.bag_process.read_isolated_bag", read_bag):
+        return _read_log(path)
+
+
 def _read_bag_folder(path: Path) -> object:
-    return read_log(path.parent, _load_arm())
+    return _read_bag(path.parent)
 
 
 def _read_reference(path: Path) -> object:
@@ -138,8 +146,8 @@ ALL = (
     Reader("csv", "log.csv", mutate_text, _read_log, CHEAP),
     Reader("npz", "log.npz", mutate_npz, _read_log, CHEAP),
     Reader("parquet", "log.parquet", mutate_parquet, _read_log, CHEAP),
-    Reader("mcap", "log.mcap", mutate_bytes, _read_log, COSTLY),
-    Reader("db3", "log.db3", mutate_bytes, _read_log, COSTLY),
+    Reader("mcap", "log.mcap", mutate_bytes, _read_bag, COSTLY),
+    Reader("db3", "log.db3", mutate_bytes, _read_bag, COSTLY),
     Reader("bag", "metadata.yaml", mutate_text, _read_bag_folder, COSTLY, seed_files="bag/*.db3"),
     Reader("reference", "log.csv", mutate_text, _read_reference, COSTLY),
     Reader("urdf", "robot.urdf", mutate_xml, _read_robot, CHEAP),

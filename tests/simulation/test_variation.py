@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Iterator
+
 import numpy as np
 
 import ytheta as yt
@@ -47,3 +50,25 @@ def test_a_varied_link_stays_physically_consistent() -> None:
     perturbed = robot.numeric.theta[:10] * np.exp(0.8 * np.random.default_rng(0).normal(size=(20, 10)))
     smallest = [np.linalg.eigvalsh(Inertia(tuple(ten.tolist())).pseudo).min() for ten in perturbed]
     assert min(smallest) < 0.0  # the twin: with one factor per parameter, inertias are not physically consistent
+
+
+def test_streams_are_used_one_after_the_other() -> None:
+    """Generators have 2 kB each, more than the results of a run, so that not all of them exist at once."""
+    alive: list[weakref.ref[np.random.Generator]] = []
+
+    class Stream(np.random.Generator):
+        """Can be referenced weakly."""
+
+    def make_streams() -> Iterator[np.random.Generator]:
+        parent = np.random.default_rng(0)
+        for _ in range(50):
+            alive[:] = [reference for reference in alive if reference() is not None]
+            assert len(alive) <= 2
+            stream = Stream(parent.spawn(1)[0].bit_generator)
+            alive.append(weakref.ref(stream))
+            yield stream
+
+    lazy = sample_variation(PUMA, VARIATION, gains=3, unknown_names=LEARN, streams=make_streams())
+    whole = sample_variation(PUMA, VARIATION, gains=3, unknown_names=LEARN, streams=np.random.default_rng(0).spawn(50))
+    for name, values in vars(whole).items():
+        np.testing.assert_array_equal(getattr(lazy, name), values)

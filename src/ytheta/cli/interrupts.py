@@ -10,9 +10,12 @@ A command that handles KeyboardInterrupt itself, to write what it has, does so i
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -74,16 +77,23 @@ def handle_interrupts() -> Iterator[Interruption]:
 
 
 def _start_timer() -> None:
-    if hasattr(signal, "setitimer"):  # not on Windows
-        signal.signal(signal.SIGALRM, lambda *_: _end_process())
-        signal.setitimer(signal.ITIMER_REAL, MAX_CLEANUP_TIME)
+    """End the process later, by a thread: Windows has no timer that sends signals.
+
+    It is not a ``threading.Timer``, which waits for a lock that is held if Ctrl-C interrupts the start of a thread.
+    """
+    with suppress(RuntimeError):  # no more threads: there is a second Ctrl-C
+        _thread.start_new_thread(_end_process_later, ())
+
+
+def _end_process_later() -> None:
+    time.sleep(MAX_CLEANUP_TIME)
+    _end_process()
 
 
 def _end_process() -> None:
     """End this process and those that it started, without cleaning up."""
-    import multiprocessing
-
-    for child in multiprocessing.active_children():
+    multiprocessing = sys.modules.get("multiprocessing")  # if it was not imported, there are none; an import may wait
+    for child in multiprocessing.active_children() if multiprocessing else ():
         child.kill()
     with suppress(OSError):
         os.write(2, b"interrupted\n")

@@ -115,7 +115,7 @@ def simulate(
     changes = (*parameter_changes, *(() if grasp is None else (grasp.change,)))
     interval, recording = choose_interval(every, runs, setup.seconds, rate)
     gain_names = law.gain_names if variation.gain_spread else ()
-    streams = variation_rng.spawn(runs)
+    streams = (variation_rng.spawn(1)[0] for _ in range(runs))  # one at a time: a generator has 2 kB
     sampled = sample_variation(
         robot, variation, gains=len(gain_names), unknown_names=law.unknown_names, streams=streams
     )

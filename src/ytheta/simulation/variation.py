@@ -8,7 +8,7 @@ A factor is exp(spread / 100 * x) with a standard normal x, so that a spread of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,19 +64,19 @@ def sample_variation(
     *,
     gains: int,
     unknown_names: Sequence[str],
-    streams: Sequence[np.random.Generator],
+    streams: Iterable[np.random.Generator],
 ) -> SampledVariation:
-    """Sample the values of one run from each stream.
+    """Sample the values of one run from each stream. Streams are used one after the other, so they may be made lazily.
 
     If all parameters of a link are estimated, their initial estimates are physically consistent.
     """
     groups, estimate_groups = _group_parameters(robot.parameter_names), _group_parameters(unknown_names)
     joints = len(robot.actuated)
     sizes = (_count_groups(groups), gains, joints, joints, _count_groups(estimate_groups))
-    rows = [[rng.standard_normal(size) for size in sizes] for rng in streams]
-    parameters, factors, position, velocity, estimate = (
-        np.array(column).reshape(len(streams), -1) for column in zip(*rows, strict=True)
-    )
+    # One array instead of five per run: these would take more memory than the results of the runs.
+    row = np.dtype((float, (sum(sizes),)))
+    normal: np.ndarray = np.fromiter((rng.standard_normal(sum(sizes)) for rng in streams), dtype=row)
+    parameters, factors, position, velocity, estimate = np.split(normal, np.cumsum(sizes)[:-1], axis=1)
     return SampledVariation(
         robot.numeric.theta * np.exp(0.01 * variation.spread * parameters[:, groups]),
         np.exp(0.01 * variation.gain_spread * factors),

@@ -12,6 +12,7 @@ import pytest
 from tests.support.joint_state_bags import write_bag
 from tests.support.log_files import ARM, ARM_LOG, assert_file_refused, assert_same_log, codes_above_notes, write_file
 from ytheta.errors import MissingExtraError
+from ytheta.logs.reading.bag import read_bag
 from ytheta.logs.reading.read import read_log
 
 
@@ -26,7 +27,7 @@ def test_bags_are_matched_by_joint_name(storage: str, suffix: str, tmp_path: Pat
         assert codes_above_notes(log) == set()
 
 
-def test_faulty_bags_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faulty_bags_are_refused(tmp_path: Path) -> None:
     topics = ("/left", "/right")
     folder = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=list(ARM.actuated), topics=topics)
     assert_file_refused(folder, "several topics", "/left", "topic = ")
@@ -38,6 +39,12 @@ def test_faulty_bags_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     broken.write_bytes(broken.read_bytes()[:1000])
     assert_file_refused(broken, "ROS 2 bag", "copied completely")
     assert_file_refused(write_file(tmp_path, "nothing", "a.db3"), "ROS 2 bag")
+
+
+def test_the_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=list(ARM.actuated))
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'ytheta\[rosbags\]'"):
-        read_log(folder, ARM)
+    with pytest.raises(
+        MissingExtraError, match=r"no module 'rosbags\.highlevel'\); run: pip install 'ytheta\[rosbags\]'"
+    ):
+        read_bag(folder, ARM.actuated)

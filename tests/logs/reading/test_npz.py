@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -117,3 +118,16 @@ def test_damaged_archives_are_refused_or_read(damage: int, tmp_path: Path) -> No
     path.write_bytes(content[: len(content) if damage % 3 else rng.integers(1, len(content))])
     with contextlib.suppress(InputError):
         read_log(path, ARM)
+
+
+def test_long_headers_are_not_read(tmp_path: Path) -> None:
+    """NumPy would first decompress the header: 2 MB of an archive could become 2 GB."""
+    path, size = tmp_path / "log.npz", 100_000_000
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.npy", b"\x93NUMPY\x02\x00" + size.to_bytes(4, "little") + b" " * size)
+    tracemalloc.start()
+    try:
+        assert_file_refused(path, "NumPy archive: the header of an array has 100,000,000 bytes")
+        assert tracemalloc.get_traced_memory()[1] < size / 10
+    finally:
+        tracemalloc.stop()

@@ -8,13 +8,15 @@ if this timestamp is zero, the time of recording is used. Times are relative to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ytheta.errors import InputError, MissingExtraError, suggest_names
-from ytheta.logs.reading.sizes.mcap import check_mcap
+from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
+from ytheta.logs.reading.sizes.bag_folder import open_bag_files
+from ytheta.logs.reading.sizes.bounds import DamagedError
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
@@ -28,27 +30,39 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
         from rosbags.typesys import Stores, get_typestore
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"{path} is a ROS 2 bag, and the library that reads bags is not installed; "
-            "run: pip install 'ytheta[rosbags]'"
+            f"{path} is a ROS 2 bag, and the library that reads bags is not installed (there is no module "
+            f"{error.name!r}); run: pip install 'ytheta[rosbags]'"
         ) from None
     try:
-        for file in (path,) if path.is_file() else sorted(path.glob("*.mcap")):
-            if file.suffix.lower() == ".mcap":
-                check_mcap(file)
-        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
-            connections = [c for c in bag.connections if c.msgtype == JOINT_STATE]
-            chosen = _choose_topic(path, [c.topic for c in connections], topic)
-            selected = [c for c in connections if c.topic == chosen]
-            messages = ((time, bag.deserialize(raw, c.msgtype)) for c, time, raw in bag.messages(selected))
+        with open_bag_files(path) as files, ExitStack() as stack:
+            store = get_typestore(Stores.ROS2_HUMBLE)
+            bags = [stack.enter_context(AnyReader([file], default_typestore=store)) for file in files.paths]
+            chosen = _choose_topic(path, [c.topic for bag in bags for c in bag.connections if _is_state(c)], topic)
+            messages = (
+                (time, bag.deserialize(files.decompress_message(raw), c.msgtype))
+                for bag in bags
+                for c, time, raw in _iterate_messages(bag, chosen)
+            )
             return _collect_messages(f"{path}, topic {chosen}", messages, joints)
-    except InputError:
+    except YthetaError:
         raise
-    except (AnyReaderError, ReaderError, OSError) as error:
-        raise _make_unreadable_error(path, error) from None
+    except (AnyReaderError, DamagedError, ReaderError, OSError) as error:
+        raise make_unreadable_error(path, error) from None
     except Exception as error:  # the storage libraries raise their own exception types on damaged files
-        raise _make_unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
+
+
+def _is_state(connection: Any) -> bool:
+    return bool(connection.msgtype == JOINT_STATE and connection.ext.serialization_format == "cdr")
+
+
+def _iterate_messages(bag: Any, topic: str) -> Iterator[tuple[Any, int, bytes]]:
+    """Yield connection, time of recording (ns) and content of the joint states on a topic."""
+    selected = [c for c in bag.connections if _is_state(c) and c.topic == topic]
+    if selected:  # without connections, all messages would be read
+        yield from bag.messages(selected)
 
 
 def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None) -> str:
@@ -99,6 +113,7 @@ def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequ
     return InputError(f"{source}: no message contains all joints of the robot; {missing!r} is missing; {content}")
 
 
-def _make_unreadable_error(path: Path, error: Exception) -> InputError:
+def make_unreadable_error(path: Path, error: Exception) -> InputError:
+    """Return the error of a bag that cannot be read, with the first line of the cause."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return InputError(f"{path} cannot be read as a ROS 2 bag: {reason}; check that it was closed and copied completely")

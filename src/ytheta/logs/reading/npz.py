@@ -24,15 +24,14 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.files.lengths import shorten
 from ytheta.logs.reading.memory import make_table
+from ytheta.logs.reading.sizes.bounds import RECORDED
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 SUFFIX = ".npy"
 NUMBERS = "fiub"  # NumPy's kinds of numbers
-# Recorded numbers have noise, which cannot be compressed much: a small file that becomes large is no log.
-MAX_CHECKED_RATIO = 100  # size of an array divided by its size in the file, if the array is large
-MAX_UNCHECKED_SIZE = 2**26  # bytes; smaller arrays may have any ratio
 MAX_ARRAYS = 10_000
+MAX_HEADER_SIZE = 10_000  # bytes, as of NumPy; a header is a short text
 
 
 def read_npz(path: Path) -> ColumnTable:
@@ -114,7 +113,7 @@ def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
             f"{member.file_size - start:,}; write the file again"
         )
     size = 8 * math.prod(shape)  # of the numbers in memory
-    if size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, member.compress_size):
+    if not RECORDED.allows(size, member.compress_size):
         raise InputError(
             f"{path}: the array {array.name!r} has {size / 1e9:.3g} GB but only {member.compress_size / 1e6:.3g} MB in "
             "the file, so it is no record of a motion; check the file"
@@ -123,10 +122,20 @@ def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) 
 
 
 def _read_shape(file: Any) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
+    """Return the shape and type of an array; NumPy would read a header of any length before it refuses it."""
     version = np.lib.format.read_magic(file)
+    _check_header_length(file, width=2 if version == (1, 0) else 4)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read_header(file)
     return shape, dtype
+
+
+def _check_header_length(file: Any, *, width: int) -> None:
+    place = file.tell()
+    length = int.from_bytes(file.read(width), "little")
+    if length > MAX_HEADER_SIZE:
+        raise ValueError(f"the header of an array has {length:,} bytes")
+    file.seek(place)
 
 
 @contextmanager

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError
-from ytheta.logs.reading.sizes.parquet import MAX_CHECKED_RATIO, MAX_UNCHECKED_SIZE, DeclaredSizes
+from ytheta.logs.reading.sizes.bounds import ENCODED
+from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
     import polars as pl
+
+PROBE_LIMITS = Limits(memory=2**33, seconds=30.0)  # Polars reserves some GB of addresses
 
 
 @dataclass(frozen=True)
@@ -45,16 +49,39 @@ def read_parquet(path: Path) -> ColumnTable:
     import polars as pl
 
     sizes = DeclaredSizes(path)
-    sizes.check_footer()
+    if sizes.check_footer():
+        _probe_schema(path)
     with _explain_errors(path):
         schema = _scan(path).collect_schema()
         rows = int(_scan(path).select(pl.len()).collect().item())
-    if 8 * rows > MAX_UNCHECKED_SIZE and 8 * rows > MAX_CHECKED_RATIO * path.stat().st_size:
+    if not ENCODED.allows(8 * rows, path.stat().st_size):
         raise InputError(
             f"{path} declares {rows:,} rows in {path.stat().st_size:,} bytes, so it is no record of a motion; check "
             "the file"
         )
     return ColumnTable.of({name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}, rows)
+
+
+def _probe_schema(path: Path) -> None:
+    """Let Polars read the schema in a child process; InputError if this ends the process."""
+    try:
+        run_limited(__name__, "collect_schema", str(path), PROBE_LIMITS, _receive_end)
+    except ProcessEndedError as error:
+        raise InputError(
+            f"{path} cannot be read as Parquet: {error}; write it again, or check that it was copied completely"
+        ) from None
+
+
+def _receive_end(stream: IO[bytes]) -> None:
+    if not stream.readline():
+        raise EOFError
+
+
+def collect_schema(path: str, stream: IO[bytes]) -> None:
+    """Read a schema in a child process; errors that can be caught are left to the parent, which reads it again."""
+    with suppress(InputError), _explain_errors(Path(path)):
+        _scan(Path(path)).collect_schema()
+    stream.write(b"read\n")
 
 
 def _scan(path: Path) -> pl.LazyFrame:

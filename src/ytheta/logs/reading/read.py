@@ -120,9 +120,9 @@ def _read_file(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {path} is not one; use 'rows'")
     # Each format is imported here, since a log has only one.
     if is_folder or suffix in BAG_SUFFIXES:
-        from ytheta.logs.reading.bag import read_bag
+        from ytheta.logs.reading.isolation.bag_process import read_isolated_bag
 
-        return read_bag(path, robot.actuated, mapping.topic)
+        return read_isolated_bag(path, robot.actuated, mapping.topic)
     if suffix in TEXT_SUFFIXES:
         from ytheta.logs.reading.csv import read_csv
 

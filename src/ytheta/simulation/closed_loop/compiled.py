@@ -120,9 +120,10 @@ class ClosedLoop(PickledByFields):
         theta = [np.broadcast_to(parameters.get(name, described[name]), runs) for name in self.varied]
         factors = [np.broadcast_to(gains.get(name, 1.0), runs) for name in self.varied_gains]
         x = solve(self._builder.plant.loops, q).or_raise().x if self.plant.loops else q
-        rows = [(q[k], qd[k], None if estimate is None else estimate[k]) for k in range(runs)]
-        states = [self.controller.init(q_k, qd_k, estimate=estimate_k).x for q_k, qd_k, estimate_k in rows]
-        controller_state = np.array(states).reshape(runs, self.slots.controller_states)
+        controller_state = np.empty((runs, self.slots.controller_states))
+        for k in range(runs):
+            estimate_k = None if estimate is None else estimate[k]
+            controller_state[k] = self.controller.init(q[k], qd[k], estimate=estimate_k).x
         return InitialStates(x, qd, controller_state, _stack_columns(theta, runs), _stack_columns(factors, runs))
 
     def run(
@@ -153,10 +154,9 @@ class ClosedLoop(PickledByFields):
         changes = group_by_instant(parameter_changes, self.period, self.varied, steps)
         samples = self._sample_reference(reference, steps)
         simulator = BatchSimulator(control_period, self.sensors, samples, changes, every)
-        streams = rng.spawn(count) if rng is not None and self.sensors is not None else []
         record = Record.allocate(control_period, count, simulator.recorded_count)
         with open_engine(engine, threads=threads) as workers:
-            for rows, part in workers.map_in_order(simulator.run, self._split_into_batches(initial, streams)):
+            for rows, part in workers.map_in_order(simulator.run, self._split_into_batches(initial, rng)):
                 record.insert(rows, part)
                 if progress is not None:
                     progress(rows.stop)
@@ -181,11 +181,12 @@ class ClosedLoop(PickledByFields):
             return str(error)
         return ""
 
-    def _split_into_batches(self, initial: InitialStates, streams: Sequence[np.random.Generator]) -> Iterator[RunBatch]:
+    def _split_into_batches(self, initial: InitialStates, rng: np.random.Generator | None) -> Iterator[RunBatch]:
         state, count = self.pack_states(initial), len(initial.x)
         for first in range(0, count, RUNS_PER_BATCH):
             rows = slice(first, min(first + RUNS_PER_BATCH, count))
-            yield RunBatch(rows, state[rows], initial.theta[rows], initial.factors[rows], streams[rows])
+            streams = rng.spawn(rows.stop - rows.start) if rng is not None and self.sensors is not None else []
+            yield RunBatch(rows, state[rows], initial.theta[rows], initial.factors[rows], streams)
 
     @cached_property
     def _control_period(self) -> ControlPeriod:

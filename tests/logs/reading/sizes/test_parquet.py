@@ -6,13 +6,16 @@ import contextlib
 import struct
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.support.log_files import ARM, ARM_COLUMNS
+from ytheta.engine.limited_process import ProcessEndedError
 from ytheta.errors import InputError
+from ytheta.logs.reading.parquet import read_parquet
 from ytheta.logs.reading.read import read_log
 from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 
@@ -64,6 +67,48 @@ def test_pages_that_promise_too_much_are_refused(tmp_path: Path) -> None:
     path.write_bytes(content[:place] + after + content[place + len(after) :])
     with pytest.raises(InputError, match=f"declares {ROWS + 4096} values, but there are {ROWS}|instead of {ROWS}"):
         DeclaredSizes(path).check_column("noise")
+
+
+def make_footer(depth: int, arrow: bytes = b"") -> bytes:
+    """A footer in the compact protocol: a column within ``depth`` others, no rows, and a schema of Arrow."""
+    root, group, column = (
+        b"\x35\x00\x18\x01r\x15\x02\x00",
+        b"\x35\x00\x18\x01g\x15\x02\x00",
+        b"\x15\x0a\x25\x00\x18\x01t\x00",
+    )
+    schema = b"\xfc" + write_varint(depth + 2) + root + depth * group + column
+    note = b"\x18\x0cARROW:schema\x18" + write_varint(len(arrow)) + arrow + b"\x00"
+    return b"\x15\x02\x19" + schema + b"\x16\x00\x19\x0c" + (b"\x19\x1c" + note if arrow else b"") + b"\x00"
+
+
+def write_footer(path: Path, footer: bytes) -> Path:
+    path.write_bytes(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1")
+    return path
+
+
+def test_columns_in_columns_are_bounded(tmp_path: Path) -> None:
+    """Polars reads them by recursion, and with ten thousand the process ends without an exception."""
+    path = tmp_path / "table.parquet"
+    for depth, words in ((3, "contains no rows"), (10_000, "nested too deeply")):
+        with pytest.raises(InputError, match=words):
+            read_log(write_footer(path, make_footer(depth)), ARM)
+    assert pl.scan_parquet(write_footer(path, make_footer(3))).collect_schema() != {}  # a footer that Polars accepts
+
+
+def test_long_schemas_are_tried_in_a_child_first(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    for size, is_long in ((1000, False), (100_000, True)):
+        assert DeclaredSizes(write_footer(path, make_footer(0, b"A" * size))).check_footer() is is_long
+    with pytest.raises(InputError, match="cannot be read as Parquet"):  # what Polars refuses is refused as ever
+        read_log(path, ARM)
+    pl.DataFrame({f"column{k}": [1.0] for k in range(300)} | {"t": [0.0]}).write_parquet(path)
+    assert DeclaredSizes(path).check_footer()
+    assert "t" in read_parquet(path).names
+    with (
+        mock.patch("ytheta.logs.reading.parquet.run_limited", side_effect=ProcessEndedError("it ended")),
+        pytest.raises(InputError, match=r"table\.parquet cannot be read as Parquet: it ended; write it again"),
+    ):
+        read_parquet(path)
 
 
 @pytest.mark.parametrize("length", [0, 10, 2**31, 2**32 - 1])

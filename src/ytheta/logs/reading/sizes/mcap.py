@@ -11,20 +11,16 @@ from __future__ import annotations
 
 import mmap
 import struct
-import sys
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from ytheta.errors import InputError
+from ytheta.logs.reading.sizes.bounds import RECORDED, DamagedError
+from ytheta.logs.reading.sizes.decompression import create_decompressor
 
 MAGIC = b"\x89MCAP0\r\n"
 FOOTER_SIZE = 1 + 8 + 20  # bytes: operation code, length and content
 FOOTER, CHUNK, CHUNK_INDEX = 0x02, 0x06, 0x08  # operation codes of records
-# Recorded numbers have noise, which cannot be compressed much: a small chunk that becomes large is not part of a log.
-MAX_CHECKED_RATIO = 100  # size of a chunk divided by its size in the file, if the chunk is large
-MAX_UNCHECKED_SIZE = 2**26  # bytes; smaller chunks may have any ratio
 
 
 def check_mcap(path: Path) -> None:
@@ -32,15 +28,11 @@ def check_mcap(path: Path) -> None:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         try:
             _check_records(content)
-        except (_DamagedError, struct.error, UnicodeDecodeError) as error:
-            reason = str(error) if isinstance(error, _DamagedError) else "a record is incomplete"
+        except (DamagedError, struct.error, UnicodeDecodeError) as error:
+            reason = str(error) if isinstance(error, DamagedError) else "a record is incomplete"
             raise InputError(
                 f"{path} cannot be read as a ROS 2 bag: {reason}; check that it was closed and copied completely"
             ) from None
-
-
-class _DamagedError(Exception):
-    """The declared sizes cannot be right."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,7 @@ class _Chunk:
 def _check_records(content: mmap.mmap) -> None:
     end = len(content) - len(MAGIC)
     if end < len(MAGIC) or content[: len(MAGIC)] != MAGIC or content[end:] != MAGIC:
-        raise _DamagedError("the magic at its beginning or end is not that of an MCAP file")
+        raise DamagedError("the magic at its beginning or end is not that of an MCAP file")
     starts: set[int] = set()
     chunks: dict[int, _Chunk] = {}
     indexed: list[_Chunk] = []
@@ -66,7 +58,7 @@ def _check_records(content: mmap.mmap) -> None:
         code, size = struct.unpack_from("<BQ", content, place)
         first = place + 9
         if size > end - first:
-            raise _DamagedError("a record is longer than the file")
+            raise DamagedError("a record is longer than the file")
         starts.add(place)
         if code == CHUNK:
             chunks[place] = _check_chunk(content, place, first, first + size)
@@ -75,7 +67,7 @@ def _check_records(content: mmap.mmap) -> None:
         place = first + size
     _check_footer(content, end, starts)
     if any(chunks.get(chunk.start) != chunk for chunk in indexed):
-        raise _DamagedError("its index does not agree with its chunks")
+        raise DamagedError("its index does not agree with its chunks")
 
 
 def _check_footer(content: mmap.mmap, end: int, starts: set[int]) -> None:
@@ -83,7 +75,7 @@ def _check_footer(content: mmap.mmap, end: int, starts: set[int]) -> None:
     start = end - FOOTER_SIZE
     code, _, summary = struct.unpack_from("<BQQ", content, start) if start in starts else (0, 0, 0)
     if code != FOOTER or (summary and summary not in starts):
-        raise _DamagedError("its summary cannot be found")
+        raise DamagedError("its summary cannot be found")
 
 
 def _check_chunk(content: mmap.mmap, place: int, first: int, last: int) -> _Chunk:
@@ -91,15 +83,15 @@ def _check_chunk(content: mmap.mmap, place: int, first: int, last: int) -> _Chun
     (name_length,) = struct.unpack_from("<I", content, first + 28)
     data = first + 40 + name_length
     if data > last:
-        raise _DamagedError("a chunk is incomplete")
+        raise DamagedError("a chunk is incomplete")
     compression = content[first + 32 : first + 32 + name_length].decode()
     (size_in_file,) = struct.unpack_from("<Q", content, data - 8)
     if size_in_file > last - data:
-        raise _DamagedError("the data of a chunk are longer than the chunk")
-    if size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, size_in_file):
-        raise _DamagedError(f"a chunk has {size / 1e9:.3g} GB but only {size_in_file / 1e6:.3g} MB in the file")
+        raise DamagedError("the data of a chunk are longer than the chunk")
+    if not RECORDED.allows(size, size_in_file):
+        raise DamagedError(f"a chunk has {size / 1e9:.3g} GB but only {size_in_file / 1e6:.3g} MB in the file")
     if _measure(content[data : data + size_in_file], compression, size) != size:
-        raise _DamagedError(f"a chunk does not have the {size} bytes that it declares")
+        raise DamagedError(f"a chunk does not have the {size} bytes that it declares")
     return _Chunk(place, last - place, compression, size_in_file, size)
 
 
@@ -118,24 +110,10 @@ def _measure(data: bytes, compression: str, max_size: int) -> int:
         return len(data)
     if not data:  # an empty chunk need not be a frame
         return 0
+    decompressor = create_decompressor(compression)
     try:
-        decompressor = _create_decompressor(compression)
         size = len(decompressor.decompress(data, max_length=max_size + 1))
-    except _DamagedError:
-        raise
     except Exception as error:  # every library has its own kind
-        raise _DamagedError(f"a chunk cannot be decompressed ({str(error)[:100]})") from None
+        raise DamagedError(f"a chunk cannot be decompressed ({str(error)[:100]})") from None
     # Data after the first frame would be decompressed, too.
     return size if decompressor.eof and not decompressor.unused_data else max_size + 1
-
-
-def _create_decompressor(compression: str) -> Any:
-    """Return a decompressor of the libraries with which the library for bags decompresses."""
-    if compression == "lz4":
-        from lz4.frame import LZ4FrameDecompressor
-
-        return LZ4FrameDecompressor()
-    if compression == "zstd":
-        module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-        return import_module(module).ZstdDecompressor()
-    raise _DamagedError(f"a chunk is compressed with {compression[:20]!r}, which is not supported")

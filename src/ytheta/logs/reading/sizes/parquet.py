@@ -1,8 +1,8 @@
 """Sizes that a Parquet file declares, compared with the file before Polars believes them.
 
 Polars allocates what a page declares: a damaged number of 10¹⁸ values ends the process, without an exception that could
-be caught. Here the footer and the header of every page of a column are read, and refused if the numbers in them do not
-fit together. Values are not read.
+be caught, and so do columns in columns in columns, because Polars reads them by recursion. Here the footer and the
+header of every page of a column are read, and refused if the numbers in them do not fit together. Values are not read.
 
 Reference     Apache Parquet format 2.11, parquet.thrift; Apache Thrift compact protocol
 Notation      a structure is a dict from the number of a field to its value; numbers below are those of parquet.thrift
@@ -19,18 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError
+from ytheta.logs.reading.sizes.bounds import ENCODED, DamagedError
 
 MAGIC = b"PAR1"
 FOOTER_TAIL = 8  # bytes: length of the footer, and the magic
 MAX_DEPTH = 16  # of structures in structures
+MAX_COLUMN_DEPTH = 64  # of columns in columns
+MAX_UNPROBED_SIZE = 2**14  # bytes of the schema of Arrow, whose depth is not known: some hundred columns in columns
 MAX_ENTRIES = 10_000_000  # of lists in the footer
 MAX_PAGE_SIZE = 2**31 - 1  # bytes; the format stores it in 32 bits
-# A page of constants is small. Without bounds a small file could need any memory, so large pages must not be too small.
-MAX_CHECKED_RATIO = 1000  # size of a page divided by its size in the file, if the page is large
-MAX_UNCHECKED_SIZE = 2**28  # bytes
 
 # Numbers of fields
-FILE_GROUPS = 4
+FILE_SCHEMA, FILE_GROUPS, FILE_NOTES = 2, 4, 5
+ELEMENT_CHILDREN = 5
+NOTE_NAME, NOTE_VALUE = 1, 2
 GROUP_COLUMNS, GROUP_ROWS = 1, 3
 CHUNK_METADATA = 3
 COLUMN_PATH, COLUMN_VALUES, COLUMN_SIZE, COLUMN_PAGES, COLUMN_DICTIONARY = 3, 5, 7, 9, 11
@@ -57,43 +59,60 @@ class DeclaredSizes:
         with self._open() as content:
             found = [_check_group(content, group, name) for group in self._groups]
             if not all(found):
-                raise _DamagedError(f"a group of rows lacks the column {name!r}")
+                raise DamagedError(f"a group of rows lacks the column {name!r}")
         self._checked.add(name)
 
-    def check_footer(self) -> None:
-        """Raise InputError if the footer cannot be read."""
-        _ = self._groups
+    def check_footer(self) -> bool:
+        """Raise InputError if the footer cannot be read; return whether Polars may fail to read it all the same."""
+        with self._open():
+            _check_depth(self._footer[FILE_SCHEMA])
+            notes = self._footer.get(FILE_NOTES, [])
+            arrow = [note.get(NOTE_VALUE, b"") for note in notes if note[NOTE_NAME] == b"ARROW:schema"]
+            return sum(map(len, arrow)) > MAX_UNPROBED_SIZE
 
     @cached_property
-    def _groups(self) -> list[Structure]:
+    def _footer(self) -> Structure:
         with self._open() as content:
-            footer = _read_footer(content)
-            return list(footer[FILE_GROUPS])
+            return _read_footer(content)
+
+    @property
+    def _groups(self) -> list[Structure]:
+        return list(self._footer[FILE_GROUPS])
 
     @contextmanager
     def _open(self) -> Iterator[mmap.mmap]:
         try:
             with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 yield content
-        except (IndexError, KeyError, TypeError, AttributeError, _DamagedError) as error:
-            reason = str(error) if isinstance(error, _DamagedError) else "its structure is incomplete"
+        except (IndexError, KeyError, TypeError, AttributeError, DamagedError) as error:
+            reason = str(error) if isinstance(error, DamagedError) else "its structure is incomplete"
             raise InputError(
                 f"{self.path} is damaged: {reason}; write it again, or check that it was copied completely"
             ) from None
 
 
-class _DamagedError(Exception):
-    """A number that does not fit to the others; the message is the reason."""
-
-
 def _read_footer(content: mmap.mmap) -> Structure:
     end = len(content) - FOOTER_TAIL
     if end < len(MAGIC) or content[-len(MAGIC) :] != MAGIC:
-        raise _DamagedError("it does not end as a Parquet file")
+        raise DamagedError("it does not end as a Parquet file")
     start = end - int.from_bytes(content[end : end + 4], "little")
     if start < len(MAGIC):
-        raise _DamagedError("its footer is longer than the file")
+        raise DamagedError("its footer is longer than the file")
     return _Decoder(content, start, end).read_structure()
+
+
+def _check_depth(elements: list[Structure]) -> None:
+    """The schema is a list: after a column come the columns in it, whose number it declares."""
+    waiting: list[int] = []  # columns that are still to come, at each level
+    for element in elements:
+        if waiting:
+            waiting[-1] -= 1
+        if children := element.get(ELEMENT_CHILDREN, 0):
+            waiting.append(children)
+        while waiting and waiting[-1] <= 0:
+            waiting.pop()
+        if len(waiting) > MAX_COLUMN_DEPTH:
+            raise DamagedError("its columns are nested too deeply")
 
 
 def _check_group(content: mmap.mmap, group: Structure, name: str) -> bool:
@@ -105,12 +124,12 @@ def _check_group(content: mmap.mmap, group: Structure, name: str) -> bool:
         values, size = column[COLUMN_VALUES], column[COLUMN_SIZE]
         first = min(column[COLUMN_PAGES], column.get(COLUMN_DICTIONARY) or column[COLUMN_PAGES])
         if values != group[GROUP_ROWS] or not values >= 0:
-            raise _DamagedError(f"the column {name!r} has {values} values for {group[GROUP_ROWS]} rows")
+            raise DamagedError(f"the column {name!r} has {values} values for {group[GROUP_ROWS]} rows")
         if not 0 < first <= first + size <= len(content):
-            raise _DamagedError(f"the column {name!r} is not within the file")
+            raise DamagedError(f"the column {name!r} is not within the file")
         count = sum(_check_page(name, page, values) for page in _iterate_pages(content, first, first + size))
         if count != values:
-            raise _DamagedError(f"the pages of the column {name!r} have {count} values instead of {values}")
+            raise DamagedError(f"the pages of the column {name!r} have {count} values instead of {values}")
         return True
     return False
 
@@ -121,21 +140,19 @@ def _iterate_pages(content: mmap.mmap, first: int, end: int) -> Iterator[Structu
         page = decoder.read_structure()
         first = decoder.place + page[PAGE_SIZE_IN_FILE]
         if page[PAGE_SIZE_IN_FILE] < 0 or first > end:
-            raise _DamagedError("a page is not within its column")
+            raise DamagedError("a page is not within its column")
         yield page
 
 
 def _check_page(name: str, page: Structure, max_values: int) -> int:
     """Check one page, and return the number of its values that are rows of the column."""
     size, size_in_file = page[PAGE_SIZE], page[PAGE_SIZE_IN_FILE]
-    if not 0 <= size <= MAX_PAGE_SIZE or (
-        size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, size_in_file)
-    ):
-        raise _DamagedError(f"a page of the column {name!r} has {size_in_file} bytes, but declares {size}")
+    if not 0 <= size <= MAX_PAGE_SIZE or not ENCODED.allows(size, size_in_file):
+        raise DamagedError(f"a page of the column {name!r} has {size_in_file} bytes, but declares {size}")
     header = next((page[kind] for kind in (PAGE_DATA, PAGE_DATA_2, PAGE_DICTIONARY) if kind in page), None)
     count = 0 if header is None else header[PAGE_VALUES]
     if not 0 <= count <= max_values:
-        raise _DamagedError(f"a page of the column {name!r} declares {count} values, but there are {max_values}")
+        raise DamagedError(f"a page of the column {name!r} declares {count} values, but there are {max_values}")
     return count if PAGE_DICTIONARY not in page else 0
 
 
@@ -151,7 +168,7 @@ class _Decoder:
     def read_structure(self) -> Structure:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise _DamagedError("its structures are nested too deeply")
+            raise DamagedError("its structures are nested too deeply")
         fields: Structure = {}
         number = 0
         while (head := self._read_byte()) != STOP:
@@ -184,22 +201,22 @@ class _Decoder:
                 (self._read_value(kinds >> 4, in_list=True), self._read_value(kinds & 15, in_list=True))
                 for _ in range(count)
             ]
-        raise _DamagedError("it contains a value of an unknown type")
+        raise DamagedError("it contains a value of an unknown type")
 
     def _check_count(self, count: int) -> int:
         if count > min(MAX_ENTRIES, self.end - self.place):  # every entry has at least one byte
-            raise _DamagedError("a list is longer than the file")
+            raise DamagedError("a list is longer than the file")
         return count
 
     def _read_byte(self) -> int:
         if self.place >= self.end:
-            raise _DamagedError("it ends within a structure")
+            raise DamagedError("it ends within a structure")
         self.place += 1
         return self.content[self.place - 1]
 
     def _read_bytes(self, count: int) -> bytes:
         if count > self.end - self.place:
-            raise _DamagedError("a text is longer than the file")
+            raise DamagedError("a text is longer than the file")
         self.place += count
         return self.content[self.place - count : self.place]
 
@@ -212,7 +229,7 @@ class _Decoder:
                 return value
             shift += 7
             if shift > 63:
-                raise _DamagedError("it contains a number that is too large")
+                raise DamagedError("it contains a number that is too large")
 
     def _read_signed(self) -> int:
         value = self._read_unsigned()

@@ -120,18 +120,18 @@ def _read_file(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {path} is not one; use 'rows'")
     # Each format is imported here, since a log has only one.
     if is_folder or suffix in BAG_SUFFIXES:
-        from ytheta.logs.reading.bag import read_bag
+        from ytheta.logs.reading.formats.bag import read_bag
 
         return read_bag(path, robot.actuated, mapping.topic)
     if suffix in TEXT_SUFFIXES:
-        from ytheta.logs.reading.csv import read_csv
+        from ytheta.logs.reading.formats.csv import read_csv
 
         return read_csv(path, mapping.skip)
     if suffix == ".parquet":
-        from ytheta.logs.reading.parquet import read_parquet
+        from ytheta.logs.reading.formats.parquet import read_parquet
 
         return read_parquet(path)
-    from ytheta.logs.reading.npz import read_npz
+    from ytheta.logs.reading.formats.npz import read_npz
 
     return read_npz(path)
 

@@ -17,9 +17,9 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
+from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.logs.reading.text_file import iterate_lines, normalize_text, read_first_lines
+from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.shapes import PerSample
 
 

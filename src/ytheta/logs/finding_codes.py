@@ -12,6 +12,8 @@ class LogFindingCode(StrEnum):
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
+    COMPUTED_TORQUE = "computed torque"  # torques were computed by a controller, not measured
+    EPISODES = "episodes"  # the file contains several recordings
 
     # checking the rows of a log
     MISSING = "missing"  # a value is NaN, infinite or an empty field

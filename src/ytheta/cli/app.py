@@ -19,6 +19,7 @@ from ytheta.cli.excite import excite
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.interrupts import INTERRUPTED
+from ytheta.cli.logs.check import check
 from ytheta.cli.models.compare import compare
 from ytheta.cli.models.export import export
 from ytheta.cli.predict import predict
@@ -28,7 +29,7 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-_FUNCTIONS = (robots, inspect, base, excite, simulate, identify, predict, compare, export, reproduce)
+_FUNCTIONS = (robots, inspect, base, excite, simulate, check, identify, predict, compare, export, reproduce)
 COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 # The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.

@@ -136,7 +136,8 @@ def test_only_data_inside_the_file_are_read(tmp_path: Path) -> None:
     write_hdf5(path, MATRICES)
     with h5py.File(path, "a") as file:  # the twin: links within the file, even in a circle
         file["same"] = h5py.SoftLink("/q")
-        file.create_group("a/b")["back"] = file["a"]
+        inner = file.create_group("a/b")
+        inner["back"] = file["a"]
     assert_same_log(read_log(path, ARM), ARM_LOG)
 
 

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
+    from ytheta.logs.check_logs import LogCheck as LogCheck
+    from ytheta.logs.check_logs import check as check
     from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
     from ytheta.logs.log import Log as Log
     from ytheta.logs.preparing.settings import PreparationSettings as PreparationSettings
@@ -121,6 +123,7 @@ _MODULES = {
     "Inspection": "ytheta.inspection.inspect",
     "Kernel": "ytheta.native.kernel",
     "Log": "ytheta.logs.log",
+    "LogCheck": "ytheta.logs.check_logs",
     "LoggedReference": "ytheta.simulation.references.from_log",
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
@@ -148,6 +151,7 @@ _MODULES = {
     "assess_trajectory": "ytheta.excitation.assess",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
+    "check": "ytheta.logs.check_logs",
     "close_loops": "ytheta.robot.loops.closure",
     "compare": "ytheta.comparison.compare",
     "compute_friction": "ytheta.robot.friction_curve",

@@ -22,7 +22,7 @@ from ytheta.files.lengths import parse_scalar
 from ytheta.files.own_files import is_own_file
 from ytheta.identification.model_file import read_model
 from ytheta.identification.predict import predict
-from ytheta.logs.reading.bag import read_bag
+from ytheta.logs.reading.formats.bag import read_bag
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.native import cache as kernel_cache

@@ -19,6 +19,7 @@ from ytheta.cli.excite import excite
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.interrupts import INTERRUPTED
+from ytheta.cli.logs.check import check
 from ytheta.cli.models.compare import compare
 from ytheta.cli.models.export import export
 from ytheta.cli.models.view import view
@@ -32,7 +33,7 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-_FUNCTIONS = (robots, inspect, base, excite, simulate, identify, predict, compare, export, view, reproduce)
+_FUNCTIONS = (robots, inspect, base, excite, simulate, check, identify, predict, compare, export, view, reproduce)
 COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 COMPLETION_VARIABLE = "_YTHETA_COMPLETE"  # set by the script of a shell that asks for completions

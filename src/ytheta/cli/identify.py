@@ -12,14 +12,22 @@ from ytheta.cli.log_options import (
     AUTO,
     AveragePeriods,
     Cutoff,
+    Degrees,
     Derivative,
+    Gain,
+    LogArguments,
     Mappings,
     MinSpeed,
+    Rate,
+    Rows,
     StrictLogs,
     Threads,
+    Topic,
     Velocity,
     Verbose,
+    parse_gain,
     parse_number_or_auto,
+    parse_rows,
     parse_speeds,
     print_findings,
     show_progress,
@@ -44,9 +52,6 @@ from ytheta.cli.shell.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
-LogArguments = Annotated[
-    list[str], typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")
-]
 Validate = Annotated[
     list[str] | None,
     typer.Option(metavar="LOG", help="Validate the model on this log of other motion; may be given several times."),
@@ -164,6 +169,11 @@ def identify(
     validate: Validate = None,
     hold_out: HoldOut = None,
     mapping: Mappings = None,
+    degrees: Degrees = False,
+    rows: Rows = None,
+    rate: Rate = None,
+    gain: Gain = None,
+    topic: Topic = None,
     estimator: EstimatorName = AUTO,
     forgetting: Forgetting = None,
     form: FormName = "differential",
@@ -218,6 +228,11 @@ def identify(
             validate=validate,
             hold_out=hold_out,
             mapping=mapping,
+            degrees=degrees,
+            rows=parse_rows(rows),
+            rate=rate,
+            gain=parse_gain(gain),
+            topic=topic,
             estimator=estimator,
             forgetting=forgetting,
             form=form,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, overload
 
 import typer
 
-from ytheta.cli.options import print_all_findings
+from ytheta.cli.options import parse_assignments, print_all_findings
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 
+LOG_HELP = "Recorded motion: text, JSON lines, Parquet, NPZ, HDF5, .mat, ROS bag or LeRobot dataset."
+LogArguments = Annotated[list[str], typer.Argument(metavar="LOG", help=LOG_HELP)]
+LogArgument = Annotated[str, typer.Argument(metavar="LOG", help=LOG_HELP)]
 Mappings = Annotated[
     list[str] | None,
     typer.Option(
@@ -26,6 +29,28 @@ Mappings = Annotated[
         help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'; one for all logs, or one for "
         "each.",
     ),
+]
+Degrees = Annotated[
+    bool, typer.Option("--degrees", help="Positions and velocities of revolute joints are in degrees.")
+]
+Rows = Annotated[
+    str | None,
+    typer.Option(metavar="START:STOP", help="Use only these rows, counted from 0, without row STOP: 600:3500, 600:."),
+]
+Rate = Annotated[
+    float | None, typer.Option("--rate", metavar="HZ", help="Sampling rate, in place of a time column.")
+]
+Gain = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NUMBERS|JOINT=NUMBER",
+        help="Torque per motor current in Nm/A at the joint (torque constant × gear ratio): one number for all joints, "
+        "one for each separated by commas, or by joint; for logs with currents.",
+    ),
+]
+Topic = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Topic of a bag, or group or struct of a file, that contains the log."),
 ]
 Cutoff = Annotated[
     str, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass for all logs; auto: one for each.")
@@ -57,6 +82,31 @@ Threads = Annotated[
 ]
 StrictLogs = Annotated[bool, typer.Option("--strict", help="Refuse logs with findings more serious than a note.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all notes, and expressions in full.")]
+
+
+def parse_rows(text: str | None) -> tuple[int | None, int | None] | None:
+    """Parse ``START:STOP``, of which either may be missing."""
+    if text is None:
+        return None
+    start, colon, stop = (piece.strip() for piece in text.partition(":"))
+    if not colon or not all(piece.isascii() and piece.isdigit() for piece in (start, stop) if piece):
+        raise InputError(f"--rows {text!r}: write START:STOP with row numbers from 0, such as 600:3500")
+    return int(start[:18]) if start else None, int(stop[:18]) if stop else None
+
+
+def parse_gain(texts: Sequence[str] | None) -> list[float] | dict[str, float] | None:
+    """Parse gains: numbers separated by commas, or JOINT=NUMBER."""
+    pieces = [piece.strip() for text in texts or () for piece in text.split(",")]
+    if not pieces:
+        return None
+    if any("=" in piece for piece in pieces):
+        return parse_assignments(pieces, "--gain")
+    try:
+        return [float(piece) for piece in pieces]
+    except ValueError:
+        raise InputError(
+            f"--gain {','.join(pieces)!r}: write one number for each joint, such as 14.9,13.3,11.1, or JOINT=NUMBER"
+        ) from None
 
 
 def print_findings(findings: Iterable[Finding], *, verbose: bool) -> None:

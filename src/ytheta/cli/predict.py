@@ -9,12 +9,20 @@ import typer
 import ytheta as yt
 from ytheta.cli.log_options import (
     AUTO,
+    Degrees,
+    Gain,
+    LogArgument,
     MinSpeed,
+    Rate,
+    Rows,
     StrictLogs,
     Threads,
+    Topic,
     Velocity,
     Verbose,
+    parse_gain,
     parse_number_or_auto,
+    parse_rows,
     parse_speeds,
     print_findings,
     show_progress,
@@ -42,7 +50,6 @@ ModelArgument = Annotated[
         autocompletion=complete_robot,
     ),
 ]
-LogArgument = Annotated[str, typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")]
 ColumnMapping = Annotated[
     str | None,
     typer.Option(
@@ -70,6 +77,11 @@ def predict(
     model: ModelArgument,
     log: LogArgument,
     mapping: ColumnMapping = None,
+    degrees: Degrees = False,
+    rows: Rows = None,
+    rate: Rate = None,
+    gain: Gain = None,
+    topic: Topic = None,
     cutoff: Cutoff = None,
     derivative: Derivative = None,
     velocity: Velocity = AUTO,
@@ -100,6 +112,11 @@ def predict(
             model,
             log,
             mapping=mapping,
+            degrees=degrees,
+            rows=parse_rows(rows),
+            rate=rate,
+            gain=parse_gain(gain),
+            topic=topic,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             velocity=velocity,

@@ -28,6 +28,7 @@ from ytheta.identification.procedure.request import Request
 from ytheta.identification.procedure.run import run_identification
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.settings import AUTO, PreparationSettings, merge_settings
+from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
@@ -40,6 +41,11 @@ def identify(
     validate: LogInputs | None = None,
     hold_out: float | None = None,
     mapping: MappingInputs = None,
+    degrees: bool = False,
+    rows: RowsInput = None,
+    rate: float | None = None,
+    gain: GainInput = None,
+    topic: str | None = None,
     estimator: str | Estimator = "auto",
     forgetting: float | None = None,
     form: str = "differential",
@@ -78,6 +84,8 @@ def identify(
     hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last
+    degrees, rows, rate, gain, topic
+                   how all logs are read, as for ``read_log``
     estimator      "auto" or "evidence": the description is a prior whose strength the data choose; without prior:
                    "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
                    "total-least-squares"; or an estimator
@@ -136,7 +144,10 @@ def identify(
         settings, cutoff=cutoff, derivative=derivative, velocity=velocity, average_periods=average_periods
     )
     report("reading the logs")
-    fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
+    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    fit_logs, validation_logs = read_logs(
+        robot, logs, validate, mapping=mapping, options=options, hold_out=hold_out, strict=strict
+    )
     if not fit_logs:
         raise InputError("there is no log to identify from")
     selection = Selection.of(kinds, rotor_inertia, names, unknown_geometry=unknown_geometry)

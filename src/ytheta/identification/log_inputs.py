@@ -14,7 +14,8 @@ from ytheta.errors import InputError
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.spectra import MIN_SAMPLES
-from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_log, read_named_log
+from ytheta.logs.reading.options import ReadingOptions
+from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_with_options
 from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ def read_logs(
     validate: LogInputs | None = None,
     *,
     mapping: MappingInputs = None,
+    options: ReadingOptions | None = None,
     hold_out: float | None = None,
     strict: bool = False,
 ) -> tuple[tuple[Log, ...], tuple[Log, ...]]:
     """Read the logs of the fit and of the validation; refuse logs without torques.
 
-    ``mapping`` is one mapping for all logs, or a list with one for each, validation logs last. ``hold_out`` is the
+    ``mapping`` is one mapping for all logs, or a list with one for each, validation logs last; ``options`` are those of
+    all logs. ``hold_out`` is the
     percentage at the end of a single log that becomes the validation log.
     """
     fit_inputs, validation_inputs = _to_list(logs), [] if validate is None else _to_list(validate)
@@ -44,10 +47,9 @@ def read_logs(
     mappings = _assign_mappings(mapping, len(sources))
     read = []
     for source, name, each in zip(sources, _name_sources(sources), mappings, strict=True):
-        if isinstance(source, Log):
-            log = read_log(source, robot, mapping=each, strict=strict)
-        else:
-            log = read_named_log(source, robot, mapping=each, strict=strict, name=name)
+        log = read_with_options(
+            source, robot, mapping=each, options=options or ReadingOptions(), strict=strict, name=name
+        )
         _refuse_without_torques(log)
         read.append(log)
     count = len(fit_inputs)

@@ -37,6 +37,7 @@ from ytheta.identification.preparing.plan import choose_judged_preparation
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings, merge_settings
+from ytheta.logs.reading.options import GainInput, RowsInput
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
@@ -47,6 +48,11 @@ def predict(
     log: LogInput,
     *,
     mapping: MappingInput = None,
+    degrees: bool = False,
+    rows: RowsInput = None,
+    rate: float | None = None,
+    gain: GainInput = None,
+    topic: str | None = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
     velocity: str | None = None,
@@ -68,6 +74,8 @@ def predict(
                 catalog name or a Robot
     log         a file, a DataFrame of pandas or Polars, a dict of arrays, or a Log; ``read_log`` describes them
     mapping     the meaning of the columns, as for ``read_log``
+    degrees, rows, rate, gain, topic
+                how the log is read, as for ``read_log``
     cutoff      cut-off of the low-pass in Hz. By default, and with "auto", that of the errors of the identification, if
                 there was one, but at most what the log bears
     derivative  "central" or "spline"; by default that of the identification, if there was one
@@ -94,7 +102,9 @@ def predict(
         min_speed = origin.get("min_speed") if origin else AUTO
     speeds = check_min_speed(robot, min_speed)
     report("reading the log")
-    measured = read_log(log, robot, mapping=mapping, strict=strict)
+    measured = read_log(
+        log, robot, mapping=mapping, degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic, strict=strict
+    )
     report("predicting")
     with attach_findings(measured.findings):
         return _predict_torques(

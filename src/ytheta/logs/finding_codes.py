@@ -16,6 +16,8 @@ class LogFindingCode(StrEnum):
     TORQUE = "torque"  # torques are missing or constant
     WRENCH = "wrench"  # the wrench on a floating base is taken to be zero
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
+    COMPUTED_TORQUE = "computed torque"  # torques were computed by a controller, not measured
+    EPISODES = "episodes"  # the file contains several recordings
 
     # checking the rows of a log
     MISSING = "missing"  # a value is NaN, infinite or an empty field

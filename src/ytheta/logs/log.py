@@ -18,6 +18,7 @@ from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.origin import LogOrigin
 from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import PerSample, SamplesByJoint, freeze
 
@@ -26,6 +27,7 @@ CAUSES_OF_SPLITS = {
     LogFindingCode.GARBAGE: "garbage",
     LogFindingCode.GAP: "gaps",
     LogFindingCode.HELD: "held rows",
+    LogFindingCode.EPISODES: "episodes",
 }
 
 
@@ -43,6 +45,7 @@ class Log(Displayed):
     segments  ranges (start, stop) of rows between gaps; row ``stop`` is excluded
     source    name of the file or table
     findings  faults and repairs that were found when the log was read
+    origin    the columns and rows of the file that the log consists of; None if it was not read from a file or table
     """
 
     subject: ClassVar[str] = "log"
@@ -55,6 +58,7 @@ class Log(Displayed):
     segments: tuple[tuple[int, int], ...] = ()
     source: str = ""
     findings: tuple[Finding, ...] = field(default=())
+    origin: LogOrigin | None = None
 
     def __post_init__(self) -> None:
         expected = (len(self.t), len(self.joints))

@@ -65,7 +65,7 @@ def test_missing_and_superfluous_columns_are_named(tmp_path: Path) -> None:
     assert_file_refused(repeated, "several columns 'q1' (columns 1, 2, counted from 0)")
     assert_file_refused(without("q1", "q2"), "no columns q1 … q2", "mapping")
     assert_file_refused(
-        write_file(tmp_path, format_csv({f"joint_{k}": c for k, c in ARM_COLUMNS.items()})), "q1 … q2", "joint_q1"
+        write_file(tmp_path, format_csv({f"arm_{k}": c for k, c in ARM_COLUMNS.items()})), "q1 … q2", "arm_q1"
     )
     assert_file_refused(
         write_file(tmp_path, format_csv(ARM_COLUMNS)), "2 columns q1 … q2", "6 actuated", robot=ytheta.load("ur10")

@@ -41,13 +41,12 @@ def apply_edits(log: Log, edits: RowEdits) -> Log:
     keep[edits.drop] = False
     segment = np.cumsum(begins[:-1], dtype=np.int32)[keep]
     edges = [0, *(np.flatnonzero(np.diff(segment)) + 1).tolist(), len(segment)]
-    return Log(
-        joints=log.joints,
+    return replace(
+        log,
         t=log.t[keep],
         q=log.q[keep],
         qd=None if log.qd is None else log.qd[keep],
         tau=None if log.tau is None else log.tau[keep],
         segments=tuple((start, stop) for start, stop in pairwise(edges) if stop > start),
-        source=log.source,
         findings=findings,
     )

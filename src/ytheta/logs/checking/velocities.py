@@ -40,7 +40,7 @@ class VelocityFit:
 
 def check_velocities(log: Log, robot: Robot) -> list[Finding]:
     """Report recorded velocities that are not the derivative of the positions."""
-    fits = _compare_with_positions(log)
+    fits = compare_with_positions(log)
     wrong_unit = _check_units(fits, robot)
     if wrong_unit is not None:
         return [wrong_unit]
@@ -99,7 +99,7 @@ def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
     return None
 
 
-def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
+def compare_with_positions(log: Log) -> dict[str, VelocityFit]:
     """Compare integrated velocity with distance travelled for each joint that moves."""
     starts, window = _choose_windows(log)
     fits: dict[str, VelocityFit] = {}

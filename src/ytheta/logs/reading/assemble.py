@@ -6,19 +6,23 @@ memory is the size of the log plus one chunk.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
+
 import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
+from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import find_base_columns
 from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
+from ytheta.logs.reading.conversions import describe_columns, find_conversion
 from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.mapping_values import Factor
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
-from ytheta.shapes import MotorsByJoint, PerJoint, PerSample, SamplesByJoint
+from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 
 ROWS_PER_CHUNK = 1 << 17  # 1 MB per column
 # In SI units; smaller numbers are read as 0, because squares and ratios of them would be 0 or infinite.
@@ -40,24 +44,47 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         )
     columns = find_columns(table, joints, mapping, source)
     rows = _choose_rows(table, mapping, source)
-    assembler = _Assembler(table, mapping, rows, len(joints))
-    if columns.current:
-        tau = assembler.read_quantity("current", columns.current)
-    else:
-        tau = assembler.read_quantity("tau", columns.tau)
-    q = assembler.read_quantity("q", columns.q)
+    reader = _QuantityReader(table, mapping, rows, robot, columns.units)
+    t = reader.read_time(columns.t)
+    q = reader.read_quantity("q", columns.q)
     if q is None:
         raise InputError(f"{source} has no positions; name their columns in a mapping")
+    qd = reader.read_quantity("qd", columns.qd)
+    if columns.current:
+        tau = reader.read_quantity("current", columns.current)
+    else:
+        tau = reader.read_quantity("tau", columns.tau)
+    used = {columns.t, *columns.q, *columns.qd, *columns.tau, *columns.current}
+    origin = LogOrigin(
+        format=table.format,
+        topic=table.topic,
+        message_type=table.message_type,
+        columns=tuple(reader.origins),
+        unused=tuple(name for k, name in enumerate(table.names) if k not in used),
+        ignored_joints=table.ignored_joints,
+        rows=table.rows,
+        first=rows.start,
+        stop=rows.stop,
+        motor_matrix=mapping.matrix is not None,
+    )
     log = Log(
         joints=joints,
-        t=assembler.read_time(columns.t),
+        t=t,
         q=q,
-        qd=assembler.read_quantity("qd", columns.qd),
+        qd=qd,
         tau=tau,
+        segments=_list_segments(table, rows),
         source=source,
         findings=(*table.findings, *_report_columns(columns, table, joints, source)),
+        origin=origin,
     )
     return log if base is None else base.add_to(log, rows)
+
+
+def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ...]:
+    """Return the recordings of a table, relative to the first chosen row; an empty tuple if there is only one."""
+    inner = [start - rows.start for start in table.starts if rows.start < start < rows.stop]
+    return tuple(pairwise([0, *inner, rows.stop - rows.start])) if inner else ()
 
 
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:
@@ -83,34 +110,57 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
             fields={"columns": len(table.names)},
         )
         findings.append(finding)
+    if columns.computed_torque:
+        name = table.names[columns.tau[0]]
+        finding = Finding(
+            LogFindingCode.COMPUTED_TORQUE,
+            Severity.WARNING,
+            f"the torques ({name} …) were computed by the controller from its own model, not measured",
+            remedy="a model identified from them is the controller's; record currents or measured torques instead",
+        )
+        findings.append(finding)
     if not columns.tau and not columns.current:
         used = (*columns.q, *columns.qd, columns.t)
         unused = [name for k, name in enumerate(table.names) if k not in used]
         statement, remedy = describe_missing("tau", joints, unused)
+        contents = f" ({table.contents})" if table.contents else ""
         findings.append(
-            Finding(LogFindingCode.TORQUE, Severity.WARNING, f"{source} contains no torque: no {statement}", remedy)
+            Finding(
+                LogFindingCode.TORQUE,
+                Severity.WARNING,
+                f"{source} contains no torque{contents}: no {statement}",
+                remedy,
+            )
         )
     return findings
 
 
-class _Assembler:
-    """Builds the arrays of a log, one quantity at a time."""
+class _QuantityReader:
+    """Reads the arrays of a log, one quantity at a time; ``origins`` collects the columns in use."""
 
-    def __init__(self, table: ColumnTable, mapping: ColumnMapping, rows: slice, joints: int) -> None:
+    def __init__(
+        self, table: ColumnTable, mapping: ColumnMapping, rows: slice, robot: Robot, units: Mapping[str, str]
+    ) -> None:
         self.table = table
         self.mapping = mapping
         self.rows = rows
         self.count = rows.stop - rows.start
-        self.joints = joints
+        self.robot = robot
+        self.units = units
+        self.origins: list[ColumnOrigin] = []
 
     def read_time(self, position: int | None) -> PerSample:
         mapping = self.mapping
+        conversion = find_conversion("t", mapping, self.units, 1)
         if position is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = np.empty(self.count)
-            self._copy_scaled(position, float(self._broadcast("scale", mapping.scale.get("t"))[0]), t)
-        t += self._broadcast("offset", mapping.offset.get("t", (0.0,)))[0]
+            self._copy_scaled(position, float(conversion.factor[0]), t)
+        self.origins += describe_columns(
+            "t", ["" if position is None else self.table.names[position]], conversion, self.robot
+        )
+        t += conversion.offset[0]
         return t
 
     def read_quantity(self, key: str, positions: tuple[int, ...]) -> SamplesByJoint | None:
@@ -118,16 +168,17 @@ class _Assembler:
         if not positions:
             return None
         mapping, quantity = self.mapping, "tau" if key == "current" else key
-        factor = self._broadcast("scale", mapping.scale.get(key)) * self._broadcast("sign", mapping.sign.get(key))
-        if key == "current":
-            factor = factor * self._broadcast("gain", mapping.gain)
-        values = np.empty((self.count, self.joints))
+        conversion = find_conversion(key, mapping, self.units, len(positions))
+        factor = conversion.factor
+        values = np.empty((self.count, len(positions)))
         for k, position in enumerate(positions):
             self._copy_scaled(position, float(factor[k]), values[:, k])
         if mapping.matrix is not None:
             _multiply_rows(values, mapping.matrix if quantity == "tau" else np.linalg.inv(mapping.matrix).T)
         if quantity in mapping.offset:
-            values += self._broadcast("offset", mapping.offset[quantity])
+            values += conversion.offset
+        names = [self.table.names[position] for position in positions]
+        self.origins += describe_columns(key, names, conversion, self.robot)
         return values
 
     def _copy_scaled(self, position: int, factor: float, target: PerSample) -> None:
@@ -138,17 +189,6 @@ class _Assembler:
             with np.errstate(over="ignore", invalid="ignore"):  # the checks report rows that are not finite
                 np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
             target[begin:end][np.abs(target[begin:end]) < MIN_MAGNITUDE] = 0.0
-
-    def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
-        """Return one factor for each joint; all factors are 1 if the mapping contains none."""
-        if factor is None:
-            return np.ones(self.joints)
-        if len(factor) not in (1, self.joints):
-            raise InputError(
-                f"{self.mapping.source}, [{section}]: a list of {len(factor)} numbers for {self.joints} joints; "
-                "give one number for all joints, or one for each"
-            )
-        return np.broadcast_to(np.array(factor, dtype=np.float64), (self.joints,))
 
 
 def _multiply_rows(values: SamplesByJoint, matrix: MotorsByJoint) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ytheta.errors import InputError, suggest_names
-from ytheta.files.command_files import report_input
+from ytheta.errors import InputError
 from ytheta.files.paths import check_path
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assemble_log
+from ytheta.logs.reading.file import read_file
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
+from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot, check_is_robot
 
@@ -32,47 +33,87 @@ if TYPE_CHECKING:
 else:  # a value of another type is refused with a sentence that says what is accepted
     LogInput = MappingInput = Any
 
-TEXT_SUFFIXES = (".csv", ".txt", ".tsv", ".dat")
-BAG_SUFFIXES = (".mcap", ".db3")
-SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz", *BAG_SUFFIXES)
-
 
 def read_log(
     source: LogInput,
     robot: Robot,
     *,
     mapping: MappingInput = None,
+    degrees: bool = False,
+    rows: RowsInput = None,
+    rate: float | None = None,
+    gain: GainInput = None,
+    topic: str | None = None,
     strict: bool = False,
 ) -> Log:
     """Read a log, convert it to the robot's coordinates and SI units, check it and repair it.
 
     Parameters
     ----------
-    source   a file (CSV, Parquet, NPZ or ROS bag), a pandas or Polars DataFrame, or a dict of arrays. Tables in memory
-             are read and checked like files with the same columns. A Log is returned as it is
+    source   a file (text, JSON lines, Parquet, NPZ, HDF5, MATLAB, ROS bag), a LeRobot dataset, a pandas or Polars
+             DataFrame, or a dict of arrays. Tables in memory are read and checked like files with the same columns. A
+             Log is returned as it is
     robot    the robot that was recorded
     mapping  the meaning of columns whose names do not define it: a TOML file or a dict of the same form, such as
              ``{"columns": {"q": "angle{}"}, "scale": {"q": "degrees"}}``
+    degrees  whether positions and velocities of revolute joints are in degrees and degrees per second
+    rows     (start, stop): rows from ``start``, counted from 0, up to but not including ``stop``; None on either side
+             for the first and the last row
+    rate     sampling rate in Hz, in place of a time column
+    gain     torque per current in Nm/A at the joint (torque constant × gear ratio), if the log contains currents: one
+             for all joints, one for each, or a dict by joint
+    topic    topic of a bag, or group or struct of a file, that contains the log
     strict   refuse a log with any finding more serious than a note
 
     The ``findings`` of the log list all faults and repairs.
     """
+    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    return read_with_options(source, robot, mapping=mapping, options=options, strict=strict)
+
+
+def read_with_options(
+    source: LogInput,
+    robot: Robot,
+    *,
+    mapping: MappingInput,
+    options: ReadingOptions,
+    strict: bool,
+    name: str | None = None,
+) -> Log:
+    """Read a log as ``read_log`` does; findings and errors call a file or a table in memory ``name``."""
     check_is_robot(robot)
     if isinstance(source, Log):
-        return _check_read_log(source, robot, mapping, strict=strict)
-    return read_named_log(source, robot, mapping=mapping, strict=strict, name=describe_source(source))
+        return _check_read_log(source, robot, mapping, options, strict=strict)
+    unchecked = read_unchecked(source, robot, mapping=mapping, options=options, name=name)
+    return unchecked.check(strict=strict)
 
 
-def read_named_log(source: LogInput, robot: Robot, *, mapping: MappingInput, strict: bool, name: str) -> Log:
-    """Read a file or a table in memory; findings and errors call it ``name``."""
-    columns = read_mapping(mapping)
-    return check_log(
-        assemble_log(_read_columns(source, robot, columns, name), robot, columns, name),
-        robot,
-        strict=strict,
-        position_unit_known=columns.has_position_unit,
-        time_unit_known=columns.has_time_unit,
-    )
+@dataclass(frozen=True)
+class UncheckedLog:
+    """A log as it was recorded, before it is checked and repaired."""
+
+    log: Log
+    robot: Robot
+    mapping: ColumnMapping
+
+    def check(self, *, strict: bool) -> Log:
+        """Return the checked and repaired log; raise InputError if it is refused."""
+        return check_log(
+            self.log,
+            self.robot,
+            strict=strict,
+            position_unit_known=self.mapping.has_position_unit,
+            time_unit_known=self.mapping.has_time_unit,
+        )
+
+
+def read_unchecked(
+    source: LogInput, robot: Robot, *, mapping: MappingInput, options: ReadingOptions, name: str | None = None
+) -> UncheckedLog:
+    """Read a file or a table in memory and convert it to SI units, without checks of its rows."""
+    name = name or describe_source(source)
+    columns = options.add_to(read_mapping(mapping), robot)
+    return UncheckedLog(assemble_log(_read_columns(source, robot, columns, name), robot, columns, name), robot, columns)
 
 
 def describe_source(source: LogInput) -> str:
@@ -93,11 +134,11 @@ def describe_source(source: LogInput) -> str:
     )
 
 
-def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, *, strict: bool) -> Log:
+def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, options: ReadingOptions, *, strict: bool) -> Log:
     """Return a log that was read before; refuse a mapping, another robot and, with ``strict``, serious findings."""
-    if mapping is not None:
+    for name in (*(["the mapping"] if mapping is not None else []), *options.names):
         raise InputError(
-            f"{log.source or 'the log'} is a Log, whose columns are known; remove the mapping, or give the file instead"
+            f"{log.source or 'the log'} is a Log, whose columns are known; remove {name}, or give the file instead"
         )
     check_joints(log, robot)
     if strict:
@@ -107,57 +148,7 @@ def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, *, strict: bo
 
 def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: str) -> ColumnTable:
     if isinstance(source, str | Path):
-        return _read_file(check_path(source, "the log"), robot, mapping)
+        return read_file(check_path(source, "the log"), robot.actuated, skip=mapping.skip, topic=mapping.topic)
     if mapping.skip:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {name} is not one; use 'rows'")
     return read_arrays(source, name) if isinstance(source, Mapping) else read_frame(source, name)
-
-
-def _read_file(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
-    is_folder = _check_path(path)
-    suffix = path.suffix.lower()
-    if mapping.skip and (is_folder or suffix not in TEXT_SUFFIXES):
-        raise InputError(f"{mapping.source}: 'skip' is for text files, but {path} is not one; use 'rows'")
-    # Each format is imported here, since a log has only one.
-    if is_folder or suffix in BAG_SUFFIXES:
-        from ytheta.logs.reading.isolation.bag_process import read_isolated_bag
-
-        return read_isolated_bag(path, robot.actuated, mapping.topic)
-    if suffix in TEXT_SUFFIXES:
-        from ytheta.logs.reading.csv import read_csv
-
-        return read_csv(path, mapping.skip)
-    if suffix == ".parquet":
-        from ytheta.logs.reading.parquet import read_parquet
-
-        return read_parquet(path)
-    from ytheta.logs.reading.npz import read_npz
-
-    return read_npz(path)
-
-
-def _check_path(path: Path) -> bool:
-    """Refuse a path that cannot be a log; return whether it is the folder of a bag."""
-    try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            if not (path / "metadata.yaml").is_file():
-                raise InputError(
-                    f"{path} is a directory without metadata.yaml, hence not a ROS 2 bag; choose a log file in it"
-                )
-            return True
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{path} is not a regular file; save the log as a regular file")
-        if path.suffix.lower() not in SUFFIXES:
-            suggestion = suggest_names(path.suffix, SUFFIXES)
-            raise InputError(f"{path} ends in {path.suffix!r}, which is not a supported log format{suggestion}")
-        if status.st_size == 0:
-            raise InputError(f"{path} is empty; record the motion again, or choose another file")
-        with path.open("rb"):
-            report_input(path)
-            return False
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{path} does not exist; check the path of the log") from None
-    except (OSError, ValueError) as error:  # no permission; or the name is too long or contains a null character
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read: {reason}; check its path and permissions") from None

@@ -26,6 +26,9 @@ class ColumnTable:
     """Columns of equal length and their names; if the file has no header, they are called 0, 1, 2, …
 
     ``others`` contains the entries of a dict that are not columns, and what they are instead, such as "a text".
+    ``format``, ``topic``, ``message_type`` and ``ignored_joints`` say what was read, as in LogOrigin. ``starts`` are the
+    first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
+    is more than its columns.
     """
 
     names: tuple[str, ...]
@@ -34,8 +37,14 @@ class ColumnTable:
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
+    format: str = "table"
+    topic: str = ""
+    message_type: str = ""
+    ignored_joints: tuple[str, ...] = ()
+    starts: tuple[int, ...] = ()
+    contents: str = ""
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], rows: int, *, others: Mapping[str, str] | None = None) -> ColumnTable:
+    def of(cls, columns: Mapping[str, Column], rows: int, *, format: str) -> ColumnTable:
         """Create the table of columns that all have different names."""
-        return cls(tuple(columns), tuple(columns.values()), rows, others=others or {})
+        return cls(tuple(columns), tuple(columns.values()), rows, format=format)

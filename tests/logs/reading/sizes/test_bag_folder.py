@@ -15,7 +15,7 @@ from backports import zstd
 from tests.support.joint_state_bags import write_bag
 from tests.support.log_files import ARM, ARM_LOG, assert_same_log
 from ytheta.errors import InputError
-from ytheta.logs.reading.bag import read_bag
+from ytheta.logs.reading.formats.bag import read_bag
 from ytheta.logs.reading.read import read_log
 from ytheta.logs.reading.sizes.bag_folder import MAX_MESSAGE_SIZE
 

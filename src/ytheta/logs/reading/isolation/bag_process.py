@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from ytheta import errors
 from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError, YthetaError
-from ytheta.logs.reading.bag import make_unreadable_error, read_bag
+from ytheta.logs.reading.formats.bag import make_unreadable_error, read_bag
 from ytheta.logs.reading.table import ColumnTable
 
 # A message with seven joints has 300 bytes in a bag and takes 800 while it is read; compressed bags are smaller.
@@ -55,7 +56,13 @@ def _receive_table(stream: IO[bytes]) -> ColumnTable:
         if len(content) < 8 * answer["rows"]:
             raise EOFError
         columns[name] = np.frombuffer(content)
-    return ColumnTable.of(columns, answer["rows"])
+    table = ColumnTable.of(columns, answer["rows"], format=answer["format"])
+    return replace(
+        table,
+        topic=answer["topic"],
+        message_type=answer["message_type"],
+        ignored_joints=tuple(answer["ignored_joints"]),
+    )
 
 
 # --- in the child process
@@ -72,7 +79,9 @@ def write_table(request: dict[str, Any], stream: IO[bytes]) -> None:
     assert table.has_header
     assert not table.findings
     assert not table.others
-    _write_head(stream, {"names": table.names, "rows": table.rows})
+    assert not table.starts
+    origin = {name: getattr(table, name) for name in ("format", "topic", "message_type", "ignored_joints")}
+    _write_head(stream, {"names": table.names, "rows": table.rows, **origin})
     for column in table.columns:
         stream.write(np.ascontiguousarray(column[0 : table.rows], dtype=np.float64).tobytes())
 

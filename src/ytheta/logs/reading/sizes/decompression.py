@@ -11,6 +11,7 @@ from ytheta.errors import MissingExtraError
 from ytheta.logs.reading.sizes.bounds import RECORDED, DamagedError
 
 MODULES = {
+    "bz2": ("bz2", "BZ2Decompressor"),
     "lz4": ("lz4.frame", "LZ4FrameDecompressor"),
     "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", "ZstdDecompressor"),
 }

@@ -52,12 +52,12 @@ class DeclaredSizes:
     path: Path
     _checked: set[str] = field(default_factory=set)
 
-    def check_column(self, name: str) -> None:
-        """Raise InputError if the pages of a column contradict the file."""
+    def check_column(self, name: str, *, width: int | None = None) -> None:
+        """Raise InputError if the pages of a column contradict the file; ``width`` is the length of lists in it."""
         if name in self._checked:
             return
         with self._open() as content:
-            found = [_check_group(content, group, name) for group in self._groups]
+            found = [_check_group(content, group, name, width) for group in self._groups]
             if not all(found):
                 raise DamagedError(f"a group of rows lacks the column {name!r}")
         self._checked.add(name)
@@ -115,15 +115,16 @@ def _check_depth(elements: list[Structure]) -> None:
             raise DamagedError("its columns are nested too deeply")
 
 
-def _check_group(content: mmap.mmap, group: Structure, name: str) -> bool:
+def _check_group(content: mmap.mmap, group: Structure, name: str, width: int | None) -> bool:
     """Check the pages of one column in one group of rows; return whether the group has the column."""
     for chunk in group[GROUP_COLUMNS]:
         column = chunk[CHUNK_METADATA]
-        if column[COLUMN_PATH] != [name.encode()]:
+        path = column[COLUMN_PATH]
+        if path[0] != name.encode() or (len(path) > 1) != (width is not None):
             continue
         values, size = column[COLUMN_VALUES], column[COLUMN_SIZE]
         first = min(column[COLUMN_PAGES], column.get(COLUMN_DICTIONARY) or column[COLUMN_PAGES])
-        if values != group[GROUP_ROWS] or not values >= 0:
+        if values != group[GROUP_ROWS] * (width or 1) or not values >= 0:
             raise DamagedError(f"the column {name!r} has {values} values for {group[GROUP_ROWS]} rows")
         if not 0 < first <= first + size <= len(content):
             raise DamagedError(f"the column {name!r} is not within the file")

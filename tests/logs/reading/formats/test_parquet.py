@@ -50,7 +50,7 @@ from pathlib import Path
 import polars, ytheta
 from ytheta.logs.reading.assemble import assemble_log
 from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.parquet import read_parquet
+from ytheta.logs.reading.formats.parquet import read_parquet
 robot, path = ytheta.load("ur10"), Path(sys.argv[1])
 def peak():  # ru_maxrss would count the process that started this one
     return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,27 +39,34 @@ class ParquetColumn:
                 "columns"
             )
         self.sizes.check_column(self.name)
-        with _explain_errors(self.path):
-            lazy = _scan(self.path).select(pl.col(self.name).cast(pl.Float64))
+        with explain_errors(self.path):
+            lazy = scan_file(self.path).select(pl.col(self.name).cast(pl.Float64))
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
 
 
 def read_parquet(path: Path) -> ColumnTable:
     """Return the table of a Parquet file; only the file's footer is read here."""
+    sizes = DeclaredSizes(path)
+    schema, rows = read_schema(path, sizes)
+    columns = {name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}
+    return ColumnTable.of(columns, rows, format="Parquet")
+
+
+def read_schema(path: Path, sizes: DeclaredSizes) -> tuple[Mapping[str, pl.DataType], int]:
+    """Return the types of the columns and the number of rows; only the file's footer is read."""
     import polars as pl
 
-    sizes = DeclaredSizes(path)
     if sizes.check_footer():
         _probe_schema(path)
-    with _explain_errors(path):
-        schema = _scan(path).collect_schema()
-        rows = int(_scan(path).select(pl.len()).collect().item())
+    with explain_errors(path):
+        schema = scan_file(path).collect_schema()
+        rows = int(scan_file(path).select(pl.len()).collect().item())
     if not ENCODED.allows(8 * rows, path.stat().st_size):
         raise InputError(
             f"{path} declares {rows:,} rows in {path.stat().st_size:,} bytes, so it is no record of a motion; check "
             "the file"
         )
-    return ColumnTable.of({name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}, rows)
+    return schema, rows
 
 
 def _probe_schema(path: Path) -> None:
@@ -79,12 +86,12 @@ def _receive_end(stream: IO[bytes]) -> None:
 
 def collect_schema(path: str, stream: IO[bytes]) -> None:
     """Read a schema in a child process; errors that can be caught are left to the parent, which reads it again."""
-    with suppress(InputError), _explain_errors(Path(path)):
-        _scan(Path(path)).collect_schema()
+    with suppress(InputError), explain_errors(Path(path)):
+        scan_file(Path(path)).collect_schema()
     stream.write(b"read\n")
 
 
-def _scan(path: Path) -> pl.LazyFrame:
+def scan_file(path: Path) -> pl.LazyFrame:
     """Scan one file, without wildcards in its name and without columns from folder names."""
     import polars as pl
 
@@ -92,7 +99,7 @@ def _scan(path: Path) -> pl.LazyFrame:
 
 
 @contextmanager
-def _explain_errors(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn the errors that damaged files cause into one InputError."""
     import polars as pl
 

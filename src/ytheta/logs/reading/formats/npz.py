@@ -52,7 +52,8 @@ def read_npz(path: Path) -> ColumnTable:
             others[array.name] = f"an array with {array.shape[1]:,} columns"
         else:
             columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
-    return make_table(columns, [column.array.shape[0] for _, column in columns], others, str(path))
+    rows = [column.array.shape[0] for _, column in columns]
+    return make_table(columns, rows, others, str(path), format="NumPy archive")
 
 
 @dataclass(frozen=True, eq=False)

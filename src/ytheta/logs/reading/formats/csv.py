@@ -8,7 +8,7 @@ with the wrong number of fields, or with a field that is not a number, is an err
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
+from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.logs.reading.text_file import iterate_lines, normalize_text, read_first_lines
+from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
+from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
 from ytheta.shapes import PerSample
 
 
@@ -35,16 +36,19 @@ class _UnparsedRows:
     padded: bool = False
 
 
-def read_csv(path: Path, skip: int = 0) -> ColumnTable:
-    """Return the table of a text file without its first ``skip`` lines."""
+def read_csv(path: Path, skip: int = 0, joints: Sequence[str] = ()) -> ColumnTable:
+    """Return the table of a text file without its first ``skip`` lines; ``joints`` are those of the robot."""
     try:
-        return _read_text(path, skip)
+        return _read_text(path, skip, joints)
     except csv.Error as error:
         raise InputError(f"{path}: a line cannot be split into fields: {error}; export the log again") from None
 
 
-def _read_text(path: Path, skip: int) -> ColumnTable:
+def _read_text(path: Path, skip: int, joints: Sequence[str]) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
+    echoed = () if skip else find_echoed_names(lines)
+    if set(echoed) & set(joints):
+        return read_topic_echo(path, echoed, joints)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")
@@ -102,6 +106,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         int(np.count_nonzero(keep)),
         dialect.names is not None,
         unparsed.findings,
+        format="text table",
     )
 
 

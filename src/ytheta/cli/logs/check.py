@@ -1,0 +1,84 @@
+"""``ytheta check ROBOT LOG…``: the columns and rows that are used, their conversion and their plausibility."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import ytheta as yt
+from ytheta.cli.log_options import (
+    Degrees,
+    Gain,
+    LogArguments,
+    Mappings,
+    Rate,
+    Rows,
+    StrictLogs,
+    Topic,
+    Verbose,
+    parse_gain,
+    parse_rows,
+)
+from ytheta.cli.options import (
+    Angles,
+    AsJson,
+    FixBase,
+    Lengths,
+    RobotArgument,
+    Snap,
+    print_note,
+    print_value,
+    read_robot,
+)
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.conventions import SNAP
+
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="HTML", help="Write a report with plots for a browser to this file.")
+]
+
+
+def check(
+    robot: RobotArgument,
+    logs: LogArguments,
+    mapping: Mappings = None,
+    degrees: Degrees = False,
+    rows: Rows = None,
+    rate: Rate = None,
+    gain: Gain = None,
+    topic: Topic = None,
+    report: Report = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    strict: StrictLogs = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+    angle: Angles = None,
+) -> None:
+    """Show which columns of logs are used, how they are converted, and whether they are plausible.
+
+    The exit code is 1 if a log would be refused.
+
+    Example: `ytheta check ur10e.urdf run1.csv --gain 14.9,13.3,11.1,10.6,11.0,11.5 --rows 600:3500`
+    """
+    check_output(report, PAGE_SUFFIXES, (robot, *logs, *(mapping or ())), force=force)
+    check_report(report)
+    result = yt.check(
+        read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle),
+        logs,
+        mapping=mapping,
+        degrees=degrees,
+        rows=parse_rows(rows),
+        rate=rate,
+        gain=parse_gain(gain),
+        topic=topic,
+        strict=strict,
+    )
+    if report is not None:
+        print_note(f"wrote {result.report(report)}")
+    print_value(result, as_json=as_json, verbose=verbose)
+    if not result.accepted:
+        raise typer.Exit(1)

@@ -1,0 +1,183 @@
+"""The meaning of column names: quantity, joint or number, and unit.
+
+A name consists of words and one index, which is the name of a joint or a number: ``q1``, ``tau_J[0]``, ``elbow.pos``,
+``actual_q_0``, ``/joint_states/panda_joint1/position``. Words that are not in the tables below make a name unknown, so
+that a column is never taken for something else. Before the last ``/`` or ``.`` stands the scope (a topic, a struct, a
+group), which may have any name. Names that differ only in their index form a family.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
+
+QUANTITY_WORDS = {
+    "q": ("q", "pos", "position", "positions", "qpos", "angle", "angles"),
+    "qd": ("qd", "dq", "vel", "velocity", "velocities", "qvel", "qdot", "speed", "speeds"),
+    "tau": ("tau", "torque", "effort", "torques", "efforts", "trq", "moment", "moments"),
+    "current": ("current", "currents", "i", "amps"),
+}
+TIME_WORDS = ("t", "time", "timestamp", "timestamps")
+# Values that a controller wants or computes. They are never taken for measured ones.
+COMMAND_WORDS = frozenset(
+    "target desired des cmd command commanded commands ref reference goal setpoint sp action d".split()
+)
+NEUTRAL_WORDS = frozenset(
+    "joint joints jnt j axis actual act measured meas msr state states sensor raw filtered filt feedback as".split()
+)
+# A scope with one of these words does not contain joints.
+OTHER_SCOPES = frozenset("tcp cartesian cart ee eef end effector tool imu camera wrench motor motors odom".split())
+# In LeRobot datasets, observation.state contains positions, unless the names of its entries say something else.
+POSITION_SCOPES = (("observation", "state"), ("observations", "state"))
+# Words for units, and what they are called in a mapping.
+UNIT_WORDS = {
+    "rad": "rad", "radian": "rad", "radians": "rad", "deg": "deg", "degree": "deg", "degrees": "deg", "mm": "mm",
+    "rpm": "rpm", "nm": "Nm", "mnm": "mNm", "nmm": "Nmm", "ma": "mA", "ms": "ms", "us": "us", "ns": "ns", "sec": "s",
+    "seconds": "s",
+}  # fmt: skip
+BRACKETED_UNITS = UNIT_WORDS | {
+    "rad/s": "rad", "deg/s": "deg", "°": "deg", "°/s": "deg", "m": "metres", "m/s": "metres", "n": "Nm", "n·m": "Nm",
+    "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
+}  # fmt: skip
+
+_BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
+_LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,4})(?=\D*$)")
+_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z][a-z]{2})|(?<=[a-z]{3})(?=[A-Z])")  # jointPosition, actualQ
+_SEPARATOR = re.compile(r"[^a-z0-9°]+")
+_INDEX = "{}"
+
+
+@dataclass(frozen=True)
+class ColumnName:
+    """A parsed name. ``index`` is the number or the joint of the column; ``family`` has {} in place of it.
+
+    ``is_command`` is true for values that a controller wants or computes. ``unit`` is empty if the name has none.
+    """
+
+    quantity: str
+    family: str
+    index: int | str
+    scope: tuple[str, ...] = ()
+    is_command: bool = False
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of a name without its index: what they say about quantity, unit and origin."""
+
+    quantities: frozenset[str]
+    units: tuple[str, ...] = ()
+    is_command: bool = False
+
+
+@dataclass(frozen=True)
+class NameParser:
+    """Parses the names of columns for a robot with these joints."""
+
+    joints: tuple[str, ...]
+    _pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        longest_first = sorted({joint.casefold() for joint in self.joints if joint}, key=len, reverse=True)
+        alternatives = "|".join(map(re.escape, longest_first))
+        pattern = re.compile(rf"(?<![a-z0-9])({alternatives})(?![a-z0-9])") if alternatives else None
+        object.__setattr__(self, "_pattern", pattern)
+
+    def parse(self, name: str) -> ColumnName | None:
+        """Return the meaning of a name; None if it is not that of a quantity of a joint."""
+        text, unit = _split_unit(name)
+        if len(text) > MAX_NAME_LENGTH or _INDEX in text:
+            return None
+        lower = text.casefold()
+        if self._pattern is not None:
+            by_name = {joint.casefold(): joint for joint in self.joints}
+            for match in self._pattern.finditer(lower):
+                parsed = _parse_template(lower, match, by_name[match.group(1)], unit)
+                if parsed is not None:
+                    return parsed
+        broken = _WORD_BREAK.sub("_", text).casefold()
+        number = _LAST_NUMBER.search(broken)
+        return None if number is None else _parse_template(broken, number, int(number.group(1)), unit)
+
+
+def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
+    """Return scope and unit of a column of time; None if the name is another one."""
+    text, unit = _split_unit(name)
+    if len(text) > MAX_NAME_LENGTH:
+        return None
+    *scope, last = re.split(r"[/.]", text.casefold().strip("/."))
+    words = _split_words(last)
+    units = [UNIT_WORDS[word] for word in words[1:] if word in UNIT_WORDS]
+    if not words or words[0] not in TIME_WORDS or len(units) != len(words) - 1 or len(units) > 1:
+        return None
+    return tuple(part for part in scope if part), units[0] if units else unit
+
+
+def _split_unit(name: str) -> tuple[str, str]:
+    """Return a name without its unit in brackets, and the unit; the unit is empty if there is none."""
+    text = name.strip()[: MAX_NAME_LENGTH + 1]
+    match = _BRACKETED_UNIT.search(text)
+    unit = BRACKETED_UNITS.get(match.group(1).strip().casefold()) if match else None
+    return (text[: match.start()], unit) if match and unit else (text, "")
+
+
+def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str) -> ColumnName | None:
+    family = f"{text[: match.start()]}{_INDEX}{text[match.end() :]}"
+    parts = [part for part in re.split(r"[/.]", family) if part]
+    scope = tuple(part for part in parts[:-1] if _INDEX not in part)
+    core = [part for part in parts if _INDEX in part or part is parts[-1]]
+    words = _interpret_words([word for part in core for word in _split_words(part)])
+    if words is None:
+        return None
+    scope_words = [_split_words(part) for part in scope]
+    is_command = words.is_command or any(word in COMMAND_WORDS for part in scope_words for word in part)
+    if any(word in OTHER_SCOPES for part in scope_words for word in part):
+        return None
+    quantities = words.quantities
+    if not quantities and scope:  # the quantity is a scope with one entry for each joint, such as effort.elbow
+        last = _interpret_words(scope_words[-1])
+        quantities = last.quantities if last is not None else quantities
+    if not quantities and _is_position_scope([*scope_words, *(_split_words(part) for part in core)]):
+        quantities = frozenset({"q"})
+    if len(quantities) == 2:  # "current" also means "present", as in current_position
+        quantities -= {"current"}
+    if len(quantities) != 1:
+        return None
+    units = [*words.units, *([unit] if unit else [])]
+    if len(units) > 1:
+        return None
+    known = units[0] if units else ""
+    # A unit in brackets, which was cut off, distinguishes families too.
+    return ColumnName(next(iter(quantities)), f"{family} [{unit}]" if unit else family, index, scope, is_command, known)
+
+
+def _interpret_words(words: Sequence[str]) -> _Words | None:
+    """Return what words say; None if one of them is unknown."""
+    quantities: set[str] = set()
+    units: list[str] = []
+    is_command = False
+    for word in words:
+        quantity = next((key for key, known in QUANTITY_WORDS.items() if word in known), None)
+        if quantity is not None:
+            quantities.add(quantity)
+        elif word in UNIT_WORDS:
+            units.append(UNIT_WORDS[word])
+        elif word in COMMAND_WORDS:
+            is_command = True
+        elif word not in NEUTRAL_WORDS and word not in ("observation", "observations"):
+            return None
+    return _Words(frozenset(quantities), tuple(units), is_command)
+
+
+def _is_position_scope(parts: Sequence[Sequence[str]]) -> bool:
+    """Whether the words begin with observation.state."""
+    words = tuple(word for part in parts for word in part)
+    return any(words[:2] == known for known in POSITION_SCOPES)
+
+
+def _split_words(text: str) -> list[str]:
+    return [word for word in _SEPARATOR.split(text.replace(_INDEX, " ")) if word]

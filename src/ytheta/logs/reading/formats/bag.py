@@ -1,0 +1,181 @@
+"""Reading ``sensor_msgs/msg/JointState`` from bags without ROS.
+
+ROS 2 bags are folders, ``.mcap`` or ``.db3`` files; ROS 1 bags are ``.bag`` files.
+
+Columns are called ``q_<joint>``, ``qd_<joint>``, ``tau_<joint>``, because a JointState message lists its joints by
+name, in any order, and may contain joints that the robot does not have. Time is the timestamp in the message's header;
+if this timestamp is zero, the time of recording is used. Times are relative to the first message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
+from ytheta.files.lengths import shorten
+from ytheta.logs.reading.families import describe_missing_joints
+from ytheta.logs.reading.sizes.bag_folder import open_bag_files
+from ytheta.logs.reading.sizes.bounds import DamagedError
+from ytheta.logs.reading.sizes.ros1_bag import check_ros1_bag
+from ytheta.logs.reading.table import ColumnTable
+from ytheta.shapes import PerSample
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+ROS1_SUFFIX = ".bag"
+ROS1_KIND, ROS2_KIND = "ROS 1 bag", "ROS 2 bag"
+FIELDS = (("q", "position"), ("qd", "velocity"), ("tau", "effort"))
+
+
+def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> ColumnTable:
+    """Return the table of a bag. Its rows are the messages of one topic that contain all ``joints``."""
+    kind = _name_kind(path)
+    try:
+        import rosbags.highlevel
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"{path} is a {kind}, and the library that reads bags is not installed (there is no module "
+            f"{error.name!r}); run: pip install 'ytheta[rosbags]'"
+        ) from None
+    assert rosbags.highlevel
+    try:
+        with (_open_ros1 if kind == ROS1_KIND else _open_ros2)(path) as bag:
+            chosen = _choose_topic(path, bag.topics, topic)
+            table = _collect_messages(f"{path}, topic {chosen}", bag.read_messages(chosen), joints)
+    except YthetaError:
+        raise
+    except (DamagedError, OSError) as error:
+        raise make_unreadable_error(path, error) from None
+    except Exception as error:  # the libraries raise their own exception types on damaged files
+        raise make_unreadable_error(path, error) from error
+    return replace(table, format=kind, topic=chosen, message_type=JOINT_STATE)
+
+
+def _name_kind(path: Path) -> str:
+    return ROS1_KIND if path.suffix.lower() == ROS1_SUFFIX and not path.is_dir() else ROS2_KIND
+
+
+@dataclass(frozen=True)
+class _OpenBag:
+    """The topics with joint states of an open bag, and a function that yields time (ns) and message of one topic."""
+
+    topics: Sequence[str]
+    read_messages: Callable[[str], Iterator[tuple[int, Any]]]
+
+
+@contextmanager
+def _open_ros2(path: Path) -> Iterator[_OpenBag]:
+    from rosbags.highlevel import AnyReader
+    from rosbags.typesys import Stores, get_typestore
+
+    with open_bag_files(path) as files, ExitStack() as stack:
+        store = get_typestore(Stores.ROS2_HUMBLE)
+        bags = [stack.enter_context(AnyReader([file], default_typestore=store)) for file in files.paths]
+
+        def read_messages(topic: str) -> Iterator[tuple[int, Any]]:
+            for bag in bags:
+                for connection, time, raw in _iterate_messages(bag, topic, _is_ros2_state):
+                    yield time, bag.deserialize(files.decompress_message(raw), connection.msgtype)
+
+        yield _OpenBag([c.topic for bag in bags for c in bag.connections if _is_ros2_state(c)], read_messages)
+
+
+@contextmanager
+def _open_ros1(path: Path) -> Iterator[_OpenBag]:
+    """Open a ROS 1 bag; joint states are decoded by their definition in ROS, not by the one in the bag."""
+    from rosbags.rosbag1 import Reader
+    from rosbags.typesys import Stores, get_typestore
+
+    check_ros1_bag(path)
+    store = get_typestore(Stores.ROS1_NOETIC)
+    with Reader(path) as bag:
+
+        def read_messages(topic: str) -> Iterator[tuple[int, Any]]:
+            for connection, time, raw in _iterate_messages(bag, topic, _is_state):
+                yield time, store.deserialize_ros1(raw, connection.msgtype)
+
+        yield _OpenBag([c.topic for c in bag.connections if _is_state(c)], read_messages)
+
+
+def _is_state(connection: Any) -> bool:
+    return bool(connection.msgtype == JOINT_STATE)
+
+
+def _is_ros2_state(connection: Any) -> bool:
+    return _is_state(connection) and bool(connection.ext.serialization_format == "cdr")
+
+
+def _iterate_messages(bag: Any, topic: str, is_state: Callable[[Any], bool]) -> Iterator[tuple[Any, int, bytes]]:
+    """Yield connection, time of recording (ns) and content of the joint states on a topic."""
+    selected = [c for c in bag.connections if is_state(c) and c.topic == topic]
+    if selected:  # without connections, all messages would be read
+        yield from bag.messages(selected)
+
+
+def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None) -> str:
+    known = sorted(set(topics))
+    if not known:
+        raise InputError(f"{path} contains no message of type {JOINT_STATE}; record the robot's joint states")
+    if requested_topic is not None and requested_topic not in known:
+        suggestion = suggest_names(requested_topic, known)
+        raise InputError(f"{path} has no joint states on the topic {requested_topic!r}{suggestion}")
+    if requested_topic is None and len(known) > 1:
+        raise InputError(
+            f"{path} contains joint states on several topics ({', '.join(known)}); "
+            f'choose one with --topic {known[0]}, or in a mapping: topic = "{known[0]}"'
+        )
+    return requested_topic or known[0]
+
+
+def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str]) -> ColumnTable:
+    times: list[int] = []  # nanoseconds
+    rows: dict[str, list[np.ndarray]] = {name: [] for name, _ in FIELDS}
+    indices_by_names: dict[tuple[str, ...], list[int] | None] = {}
+    for recorded, message in messages:
+        names = tuple(message.name)
+        if names not in indices_by_names:
+            has_all = set(joints) <= set(names)
+            indices_by_names[names] = [names.index(joint) for joint in joints] if has_all else None
+        indices = indices_by_names[names]
+        if indices is None:
+            continue  # a message of another publisher on the same topic, with other joints
+        stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        times.append(stamp or recorded)
+        for name, field in FIELDS:
+            values = getattr(message, field)
+            rows[name].append(values[indices] if len(values) == len(names) else np.full(len(joints), np.nan))
+    if not times:
+        raise _make_missing_joint_error(source, joints, sorted({name for names in indices_by_names for name in names}))
+    columns: dict[str, PerSample] = {"t": (np.array(times, dtype=np.int64) - times[0]) * 1e-9}
+    for name, _ in FIELDS:
+        values = np.array(rows[name], dtype=np.float64)
+        if not np.all(np.isnan(values)):
+            columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
+    recorded_names = {name for names in indices_by_names for name in names}
+    ignored = tuple(sorted(recorded_names - set(joints)))
+    return replace(ColumnTable.of(columns, len(times), format="bag"), ignored_joints=ignored)
+
+
+def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:
+    if not recorded:
+        return InputError(f"{source}: the topic has no messages with joints; record the robot's joint states")
+    missing = [joint for joint in joints if joint not in recorded]
+    remedy = describe_missing_joints(missing) if missing else "the joints are in different messages; record them in one"
+    return InputError(
+        f"{source}: no message contains all joints of the robot; the bag has: {', '.join(recorded)}; {remedy}"
+    )
+
+
+def make_unreadable_error(path: Path, error: Exception) -> InputError:
+    """Return the error of a bag that cannot be read, with the first line of the cause."""
+    kind = _name_kind(path)
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    remedy = "check that it was closed and copied completely"
+    if kind == ROS1_KIND:
+        remedy += "; rosbag reindex repairs a bag that was not closed"
+    return InputError(f"{path} cannot be read as a {kind}: {shorten(reason)}; {remedy}")

@@ -1,0 +1,133 @@
+"""Reading JSON lines: one object per line and sample, such as {"t": 0.01, "q": [0.1, 0.2], "tau": [3, 4]}.
+
+Nested objects give columns such as ``state.q1``; the entries of a list are counted from 1. A list of names beside lists
+of numbers of the same length, as in a JointState message, gives columns such as ``position.elbow``. The first object
+defines the columns; a value that is missing in another line is a missing value of the log.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.reading.table import ColumnTable
+
+MAX_LINE_LENGTH = 1 << 20  # bytes
+MAX_COLUMNS = 10_000
+MAX_DEPTH = 20  # of objects within objects
+NAME_KEYS = ("name", "names", "joint_names")
+
+
+def read_json_lines(path: Path) -> ColumnTable:
+    """Return the table of a file with one JSON object per line."""
+    names: dict[str, int] = {}
+    columns: list[array[float]] = []
+    rows, incomplete = 0, 0
+    for number, line in _iterate_lines(path):
+        if incomplete:
+            raise _make_error(path, incomplete, "it is not a JSON object")
+        record = _parse_line(line)
+        if record is None:
+            if not rows or line.endswith(b"\n"):
+                raise _make_error(path, number, "it is not a JSON object")
+            incomplete = number
+            continue
+        values = dict(_flatten(record, "", 0))
+        if not rows:
+            names = {name: k for k, name in enumerate(values)}
+            columns = [array("d") for _ in names]
+            if len(names) > MAX_COLUMNS:
+                raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
+        for name, k in names.items():
+            columns[k].append(values.get(name, np.nan))
+        rows += 1
+    if not rows:
+        raise InputError(f"{path} contains no data; record the motion again, or choose another file")
+    arrays = {name: np.frombuffer(columns[k]) for name, k in names.items()}
+    if (stamp := _join_stamp(arrays)) is not None:
+        arrays["time"] = stamp
+    table = ColumnTable.of(arrays, rows, format="JSON lines")
+    return replace(table, findings=(_report_truncated(incomplete),) if incomplete else ())
+
+
+def _iterate_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, with their numbers from 1."""
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(MAX_LINE_LENGTH + 1):
+            number += 1
+            if len(line) > MAX_LINE_LENGTH:
+                raise _make_error(path, number, f"it is longer than {MAX_LINE_LENGTH:,} bytes")
+            if line.strip():
+                yield number, line
+
+
+def _parse_line(line: bytes) -> dict[str, Any] | None:
+    """Return the object of a line; None if it is none."""
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # also bytes that are no text, and numbers of thousands of digits
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _flatten(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, float]]:
+    """Yield name and value of every number of an object."""
+    labels = next((record[key] for key in NAME_KEYS if _is_list_of(record.get(key), str)), None)
+    for key, value in record.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict) and depth < MAX_DEPTH:
+            yield from _flatten(value, f"{name}.", depth + 1)
+        elif _is_list_of(value, int | float | None):
+            named = labels is not None and len(labels) == len(value)
+            for k, entry in enumerate(value):
+                yield f"{name}.{labels[k]}" if named and labels else f"{name}{k + 1}", _to_number(entry)
+        elif isinstance(value, int | float | None):
+            yield name, _to_number(value)
+
+
+def _is_list_of(value: object, kind: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, kind) for entry in value)
+
+
+def _to_number(value: float | None) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return np.inf
+
+
+def _join_stamp(arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Return the time of the header of ROS messages in seconds from the first; None if there is no such header."""
+    for seconds, nanoseconds in (("sec", "nanosec"), ("secs", "nsecs")):
+        if f"header.stamp.{seconds}" in arrays and f"header.stamp.{nanoseconds}" in arrays and "time" not in arrays:
+            whole, rest = arrays[f"header.stamp.{seconds}"], arrays[f"header.stamp.{nanoseconds}"]
+            with np.errstate(invalid="ignore", over="ignore"):
+                return np.asarray((whole - whole[0]) + 1e-9 * rest)
+    return None
+
+
+def _make_error(path: Path, number: int, reason: str) -> InputError:
+    return InputError(
+        f"{path}, line {number}: {reason}; write one JSON object per line, such as "
+        '{"t": 0.01, "q": [0.1, 0.2], "tau": [3, 4]}'
+    )
+
+
+def _report_truncated(number: int) -> Finding:
+    return Finding(
+        LogFindingCode.TRUNCATED,
+        Severity.REPAIRED,
+        f"the last line ({number}) is incomplete",
+        remedy="it was dropped",
+        fields={"line": number},
+    )

@@ -1,0 +1,1 @@
+"""Checked logs: columns, conversions, plausibility, motion."""

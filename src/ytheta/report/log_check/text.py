@@ -1,0 +1,68 @@
+"""Checked logs for a terminal: a table of columns with a small picture of each, what was left out, and findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+
+from ytheta.findings import Severity
+from ytheta.report.log.text import COLOURS
+from ytheta.report.log_check.tables import describe_source, list_chosen_columns, list_left_out
+from ytheta.report.terminal import Column, fit_table, print_table, safe_text, safe_texts
+from ytheta.shapes import PerSample
+
+if TYPE_CHECKING:
+    from ytheta.logs.check_logs import CheckedLog, LogCheck
+
+BARS = "▁▂▃▄▅▆▇█"
+PICTURE_WIDTH = 16  # characters
+HEADINGS = ("quantity", "joint", "column", "unit", "conversion", "range", "", "plausibility")
+
+
+def print_log_check(console: Console, check: LogCheck, *, verbose: bool = False) -> None:
+    """Print the columns of every log, what was left out, and the findings; notes only with ``verbose``."""
+    for k, checked in enumerate(check.logs):
+        if k:
+            console.print()
+        _print_log(console, check, checked, verbose=verbose)
+
+
+def _print_log(console: Console, check: LogCheck, checked: CheckedLog, *, verbose: bool) -> None:
+    log = checked.log
+    console.print(safe_text(describe_source(log)))
+    rows = list_chosen_columns(check, checked)
+    columns = []
+    for k, heading in enumerate(HEADINGS):
+        cells = [row[k] for row in rows]
+        styles = ["" if row[6] == "ok" else "yellow" for row in rows] if k >= 6 else [""] * len(rows)
+        if any(cells):
+            texts = [safe_text(cell, style) for cell, style in zip(cells, styles, strict=True)]
+            columns.append(Column(heading, texts, align_left=heading != "range"))
+    matrices = {"q": log.q, "qd": log.qd, "tau": log.tau}
+    pictures = []
+    for column in checked.columns:
+        matrix = matrices.get(column.origin.quantity)
+        pictures.append("" if matrix is None else draw_line(matrix[:, log.joints.index(column.origin.joint)]))
+    columns.append(Column("over time", safe_texts(pictures), align_left=True, drop_priority=1))
+    print_table(console, fit_table(columns, console.width))
+    for line in list_left_out(log):
+        console.print(safe_text(line))
+    for finding in log.findings:
+        if verbose or finding.severity is not Severity.NOTE:
+            console.print(safe_text(f"{finding.severity.value}: {finding.text}", COLOURS[finding.severity]))
+    if checked.refusal:
+        console.print(safe_text(f"refused: {checked.refusal}", "red"))
+
+
+def draw_line(values: PerSample) -> str:
+    """Return a small picture of a signal: one bar per interval of rows, from its minimum to its maximum."""
+    count = min(PICTURE_WIDTH, len(values))
+    means = np.array([float(np.mean(piece)) for piece in np.array_split(values, count)]) if count else np.empty(0)
+    finite = means[np.isfinite(means)]
+    if not len(finite):
+        return ""
+    low, width = float(finite.min()), float(finite.max() - finite.min())
+    levels = np.clip((means - low) / (width or 1.0) * len(BARS), 0, len(BARS) - 1)
+    return "".join(BARS[int(level)] if np.isfinite(level) else " " for level in levels)

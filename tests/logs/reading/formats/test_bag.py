@@ -1,0 +1,86 @@
+"""Bags of ROS 1 and ROS 2: joints by name, topics, damaged bags, and the missing library."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.joint_state_bags import write_bag, write_ros1_bag
+from tests.support.log_files import (
+    ARM,
+    ARM_COLUMNS,
+    ARM_LOG,
+    assert_file_refused,
+    assert_same_log,
+    codes_above_notes,
+    format_csv,
+    write_file,
+)
+from ytheta.errors import MissingExtraError
+from ytheta.logs.reading.formats.bag import read_bag
+from ytheta.logs.reading.read import read_log
+
+
+@pytest.mark.parametrize(("storage", "suffix"), [("MCAP", "mcap"), ("SQLITE3", "db3")])
+def test_bags_are_matched_by_joint_name(storage: str, suffix: str, tmp_path: Path) -> None:
+    names = ["gripper", *reversed(ARM.actuated)]
+    folder = write_bag(tmp_path / "bag", storage, ARM_LOG, names=names)
+    for path in (folder, next(folder.glob(f"*.{suffix}"))):
+        log = read_log(path, ARM)
+        np.testing.assert_allclose(log.t, ARM_LOG.t, atol=2e-9)  # timestamps are integers of nanoseconds
+        assert_same_log(replace(log, t=ARM_LOG.t), ARM_LOG)
+        assert codes_above_notes(log) == set()
+
+
+def test_faulty_bags_are_refused(tmp_path: Path) -> None:
+    topics = ("/left", "/right")
+    folder = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=list(ARM.actuated), topics=topics)
+    assert_file_refused(folder, "several topics", "/left", "topic = ")
+    assert_file_refused(folder, "'/lef'", "'/left'", mapping={"topic": "/lef"})
+    assert_same_log(replace(read_log(folder, ARM, mapping={"topic": "/left"}), t=ARM_LOG.t), ARM_LOG)
+    other = write_bag(tmp_path / "other", "MCAP", ARM_LOG, names=["joint1", "elbow"])
+    assert_file_refused(other, "joint2 is missing", "--lock joint2=0", "elbow")
+    broken = next(other.glob("*.mcap"))
+    broken.write_bytes(broken.read_bytes()[:1000])
+    assert_file_refused(broken, "ROS 2 bag", "copied completely")
+    assert_file_refused(write_file(tmp_path, "nothing", "a.db3"), "ROS 2 bag")
+
+
+def test_the_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=list(ARM.actuated))
+    path = write_ros1_bag(tmp_path / "log.bag", ARM_LOG, names=list(ARM.actuated))
+    monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
+    for bag, kind in ((folder, "ROS 2 bag"), (path, "ROS 1 bag")):
+        with pytest.raises(MissingExtraError, match=rf"{kind}, .*no module 'rosbags\.highlevel'\); run: pip install"):
+            read_bag(bag, ARM.actuated)
+
+
+@pytest.mark.parametrize("compression", [None, "BZ2", "LZ4"])
+def test_ros_1_bags_give_the_log_of_the_text_file(compression: str | None, tmp_path: Path) -> None:
+    names = ["gripper", *reversed(ARM.actuated)]
+    path = write_ros1_bag(tmp_path / "log.bag", ARM_LOG, names=names, compression=compression)
+    expected = read_log(write_file(tmp_path, format_csv(ARM_COLUMNS)), ARM)
+    log = read_log(path, ARM)
+    np.testing.assert_allclose(log.t, ARM_LOG.t, atol=2e-9)
+    assert_same_log(replace(log, t=expected.t), expected)
+    assert log.origin is not None
+    assert log.origin.format == "ROS 1 bag"
+    assert (log.origin.topic, log.origin.ignored_joints) == ("/joint_states", ("gripper",))
+    other = read_log(write_ros1_bag(tmp_path / "b.bag", replace(ARM_LOG, q=ARM_LOG.q[:, ::-1]), names=names), ARM)
+    with pytest.raises(AssertionError):  # the twin
+        assert_same_log(replace(other, t=expected.t), expected)
+
+
+def test_faulty_ros_1_bags_are_refused(tmp_path: Path) -> None:
+    path = write_ros1_bag(tmp_path / "log.bag", ARM_LOG, names=list(ARM.actuated), topics=("/left", "/right"))
+    assert_file_refused(path, "several topics", "--topic /left")
+    assert len(read_log(path, ARM, topic="/right")) == 150
+    content = path.read_bytes()
+    for size in (5, 500, 5000, len(content) - 10):
+        assert_file_refused(write_file(tmp_path, content[:size], "cut.bag"), "ROS 1 bag", "reindex")
+    other = write_ros1_bag(tmp_path / "other.bag", ARM_LOG, names=["elbow"])
+    assert_file_refused(other, "joint1, joint2 are missing", "--lock joint1=0,joint2=0")

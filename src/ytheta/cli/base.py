@@ -8,13 +8,17 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
     UnknownGeometry,
+    XacroArguments,
     parse_words,
     print_all_findings,
     print_value,
@@ -57,6 +61,10 @@ def base(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
@@ -64,7 +72,17 @@ def base(
 
     Example: `ytheta base panda --rotor-inertia`
     """
-    description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    description = read_robot(
+        robot,
+        snap=snap,
+        fix_base=fix_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
+    )
     result = yt.model_parameters(
         description,
         method=method,

@@ -52,12 +52,16 @@ from ytheta.cli.option_lists.excite import (
     parse_positions,
 )
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
+    XacroArguments,
     parse_words,
     print_note,
     print_value,
@@ -113,6 +117,10 @@ def excite(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
 
@@ -138,7 +146,17 @@ def excite(
     }
     positions, pose = parse_positions(position), parse_pose(start)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
-    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    described = read_robot(
+        robot,
+        snap=snap,
+        fix_base=fix_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
+    )
     with finish_after_interruption(), _show_search() as progress:
         excitation = yt.excite(
             described,

@@ -8,13 +8,17 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
     Strict,
+    XacroArguments,
     parse_assignments,
     print_all_findings,
     print_value,
@@ -37,13 +41,28 @@ def inspect(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Show a robot: its tree, joints, parameters, consistency and loops.
 
     Example: `ytheta inspect walker --at q5=0.8 --at q7=1.3`
     """
     pose = parse_assignments(at, "--at")
-    description = read_robot(robot, snap=snap, strict=strict, fix_base=fix_base, lengths=length, angles=angle)
+    description = read_robot(
+        robot,
+        snap=snap,
+        strict=strict,
+        fix_base=fix_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
+    )
     inspection = yt.inspect(description, at=pose)
     print_all_findings(inspection.pose_findings)
     print_value(inspection, as_json=as_json)

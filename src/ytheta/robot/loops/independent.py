@@ -20,6 +20,8 @@ from ytheta.robot.loops.closure import (
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate
 
+MAX_ITERATIONS_FROM_AFAR = 1000  # of Newton's method, from an open configuration that may be far from a closed one
+
 
 @dataclass(frozen=True)
 class CoordinateChoice:
@@ -70,9 +72,12 @@ def _close(robot: Robot, preferred: Sequence[int], held: Sequence[int]) -> tuple
     """Close the loops at home, if possible without moving the preferred coordinates."""
     home = robot.home_coordinates
     movable = [k for k in range(len(home)) if k not in held]
-    attempts = ([k for k in movable if k not in preferred], movable)
-    for free in attempts:
-        x, closed = close_near(robot, home[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
+    attempts = (
+        ([k for k in movable if k not in preferred], MAX_ITERATIONS_TO_SMALLEST_GAP),
+        (movable, MAX_ITERATIONS_FROM_AFAR),
+    )
+    for free, max_iterations in attempts:
+        x, closed = close_near(robot, home[None], free, max_iterations=max_iterations)
         if closed.all():
             break
     return x[0], bool(closed.all())

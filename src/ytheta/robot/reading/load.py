@@ -17,6 +17,8 @@ from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
 from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.locking import lock_joints
+from ytheta.robot.reading import parallel
+from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.options import ReadingOptions
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.reader import IDENTIFICATION, read_toml
@@ -128,6 +130,8 @@ def _find_file(source: str | Path) -> Path:
     if source == "":
         raise InputError(f"the name of the robot is empty; give {form}")
     path = Path(source)
+    if path.name == parallel.FILE_NAME or _exists(path / parallel.FILE_NAME):  # a parallel robot of Gepetto
+        return path.with_name("robot.urdf") if path.name == parallel.FILE_NAME else path / "robot.urdf"
     return _find_in_catalog(source) if isinstance(source, str) and _is_name(source) and not _exists(path) else path
 
 
@@ -168,7 +172,7 @@ def _read(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...] = (
     if root.tag == "robot":
         from ytheta.robot.reading.urdf import read_urdf
 
-        return read_urdf(
+        robot = read_urdf(
             root,
             path,
             options.snap,
@@ -176,6 +180,7 @@ def _read(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...] = (
             package_paths=options.package_paths,
             allow_paths=options.allow_paths,
         )
+        return _close_loops_of_table(robot, path, find_closure_tolerance(root.descendants()))
     if root.tag == "mujoco":
         from ytheta.robot.reading.mjcf.reader import read_mjcf  # imported here, since only MJCF files need it
 
@@ -183,6 +188,16 @@ def _read(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...] = (
     raise root.error(
         "this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>; check the file"
     )
+
+
+def _close_loops_of_table(robot: Robot, path: Path, tolerance: float) -> Robot:
+    """Return the robot of a URDF with the loops of a robot.yaml beside it, if there is one."""
+    table = path.parent / parallel.FILE_NAME
+    if not _exists(table):
+        return robot
+    if path.stem != table.stem:
+        return replace(robot, findings=(*robot.findings, parallel.describe_unused_table(table)))
+    return parallel.close_tree(robot, table, tolerance)
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], options: ReadingOptions) -> Robot:

@@ -17,18 +17,19 @@ from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Vector, to_vector
 from ytheta.robot.parts import Joint, Link
+from ytheta.robot.reading.actuated import choose_actuated
 from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.mjcf.actuators import read_actuators
 from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
 from ytheta.robot.reading.mjcf.collision import read_collision
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
-from ytheta.robot.reading.mjcf.configuration import choose_actuated, read_home
 from ytheta.robot.reading.mjcf.defaults import read_defaults
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
 from ytheta.robot.reading.mjcf.equality import EqualityReader
 from ytheta.robot.reading.mjcf.expansion.attach import expand_models
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.mjcf.joints import JointReader
+from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader
+from ytheta.robot.reading.mjcf.keyframe import read_home
 from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, read_inertia, scale
 from ytheta.robot.reading.mjcf.masses.mesh import MeshInertias, measure_meshes
 from ytheta.robot.reading.mjcf.tendons import read_tendons
@@ -86,7 +87,8 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
     )
     home = {**refs, **read_home(merge_sections(root, "keyframe"), mjcf_joints)}
     home_in_order = tuple((name, home[name]) for name in robot.coordinates if home.get(name, 0.0) != 0.0)
-    return choose_actuated(replace(robot, home=home_in_order), actuation)
+    driven = (name for joint in actuation for name in (joint, *(f"{joint}.{letter}" for letter in BALL_AXES)))
+    return choose_actuated(replace(robot, home=home_in_order), driven)
 
 
 def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def locate_in_package(reference: str, path: Path, package_paths: Sequence[Path] 
     name, _, inside = reference.removeprefix("package://").partition("/")
     if not reference.startswith("package://") or ".." in PurePosixPath(inside).parts:
         return None
-    if name != folder.name and name != _read_package_name(folder / "package.xml"):
+    if name != folder.name and name != read_package_name(folder / "package.xml"):
         found = find_package(name, package_paths)
         if found is None:
             return None
@@ -131,13 +131,13 @@ def find_package(name: str, package_paths: Sequence[Path]) -> Path | None:
         return None
     for folder in package_paths:
         for candidate in (folder, folder / name):
-            has_name = candidate.name == name or _read_package_name(candidate / "package.xml") == name
+            has_name = candidate.name == name or read_package_name(candidate / "package.xml") == name
             if has_name and candidate.is_dir():
                 return candidate.resolve()
     return None
 
 
-def _read_package_name(manifest: Path) -> str | None:
+def read_package_name(manifest: Path) -> str | None:
     """Return the content of ``<name>`` of a package.xml; None if there is no such file or element."""
     try:
         content = read_small_file(manifest, "a package.xml", max_size=MAX_ROBOT_SIZE).decode("utf-8", "replace")

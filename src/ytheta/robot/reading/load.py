@@ -18,6 +18,7 @@ from ytheta.robot import catalog
 from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.locking import lock_joints
 from ytheta.robot.reading import parallel
+from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
 from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.options import ReadingOptions
 from ytheta.robot.reading.snap import Snapper
@@ -27,6 +28,7 @@ from ytheta.robot.robot import Robot
 log = logging.getLogger("ytheta")
 
 XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
+XACRO_EXTENSION = ".xacro"
 MAX_EXTENDED_FILES = 16
 
 
@@ -43,7 +45,10 @@ def load(
     package_paths: Sequence[str | Path] = (),
     allow_paths: Sequence[str | Path] = (),
 ) -> Robot:
-    """Load a robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
+    """Load a robot from a file, from the catalog, or from the package robot_descriptions (``rd:fr3_description``).
+
+    Files are ``.urdf``, ``.xacro``, ``.xml`` (MJCF or URDF) and ``.toml``. A folder with a robot.urdf and a robot.yaml,
+    or this URDF, is a parallel robot whose loops robot.yaml closes.
 
     ``snap``: an angle within this tolerance (rad) of a multiple of pi/6 becomes that multiple; 0 keeps all angles.
     ``strict``: inertias that are not physically consistent raise an error instead of a warning.
@@ -60,7 +65,8 @@ def load(
 
     Notes and warnings about the file are logged and kept in ``robot.findings``.
     """
-    path = _find_file(source)
+    described = _find_description(source)
+    path = described.path if described is not None else _find_file(source)
     snap = check_number("snap", snap, "an angle in rad, such as 1e-4, or 0 to keep all angles")
     check_kind("lengths", lengths, (Mapping, NoneType), 'a dictionary of numbers in metres, such as {"l1": 0.5}')
     check_kind("angles", angles, (Mapping, NoneType), 'a dictionary of numbers in radians, such as {"alpha1": 0.5}')
@@ -72,6 +78,10 @@ def load(
         _check_folders("package_paths", package_paths),
         _check_folders("allow_paths", allow_paths),
     )
+    if described is not None:
+        folders = (*options.package_paths, described.repository, described.repository.parent)
+        arguments = {**described.xacro_args, **options.xacro_args}
+        options = replace(options, xacro_args=arguments, package_paths=folders)
     try:
         robot = _set_symbols(_read(path, options), lengths or {}, angles or {}, Snapper(snap))
         robot = lock_joints(robot, lock) if lock else robot
@@ -124,6 +134,13 @@ def _set_symbols(robot: Robot, lengths: Mapping[str, float], angles: Mapping[str
     return replace(robot.with_angles(**snapped), findings=(*robot.findings, *snapper.findings))
 
 
+def _find_description(source: str | Path) -> StoredDescription | None:
+    """Return the description that a name such as ``rd:fr3_description`` stands for; None for other names and paths."""
+    if not isinstance(source, str) or not source.startswith(PREFIX):
+        return None
+    return find_description(source.removeprefix(PREFIX))
+
+
 def _find_file(source: str | Path) -> Path:
     form = "the name of a robot in the catalog, see yt.robots(), or the path of a file"
     check_kind("source", source, (str, Path), form)
@@ -161,14 +178,26 @@ def _read(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...] = (
     content = read_bytes(path)
     if path.suffix.lower() == ".toml":
         files = (*extended_by, path)
+        if options.xacro_args and b"extends" not in content:
+            raise InputError("xacro_args: this is not a .xacro file, so it has no arguments; leave them out")
         return read_toml(
             content, path, options.snap, extended=lambda reference: _read_extended(reference, files, options)
         )
-    if path.suffix.lower() not in XML_EXTENSIONS:
-        raise RobotFileError(f"{path}: robots are read from .urdf, .xml (MJCF) and .toml files; rename or convert it")
+    if path.suffix.lower() not in (*XML_EXTENSIONS, XACRO_EXTENSION):
+        raise RobotFileError(
+            f"{path}: robots are read from .urdf, .xacro, .xml (MJCF) and .toml files; rename or convert it"
+        )
     from ytheta.files.xml_document import parse_xml  # imported here, since only XML files need it
 
-    root = parse_xml(content, path)
+    if path.suffix.lower() == XACRO_EXTENSION:
+        from ytheta.robot.reading.xacro.expand import expand_xacro
+
+        content = expand_xacro(path, options.xacro_args, options.package_paths)
+        root = parse_xml(content, path.with_name(f"{path.name} (expanded)"))
+    elif options.xacro_args:
+        raise InputError("xacro_args: this is not a .xacro file, so it has no arguments; leave them out")
+    else:
+        root = parse_xml(content, path)
     if root.tag == "robot":
         from ytheta.robot.reading.urdf import read_urdf
 

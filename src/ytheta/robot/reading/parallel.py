@@ -68,10 +68,11 @@ def describe_unused_table(path: Path) -> Finding:
 
 def _read_table(path: Path) -> LoopTable:
     data = _parse(path)
-    pairs = _get_list(data, "closed_loop", path)
-    for pair in pairs:
+    pairs: list[tuple[str, str]] = []
+    for pair in _get_list(data, "closed_loop", path):
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
-            raise RobotFileError(f"{path.name}, closed_loop: {pair!r} should be a pair of names of frames")
+            raise RobotFileError(f"{path.name}, closed_loop: {str(pair)[:60]!r} should be a pair of names of frames")
+        pairs.append((pair[0], pair[1]))
     types = [str(word).lower() for word in _get_list(data, "type", path)]
     for word in types:
         if word not in KINDS:
@@ -84,7 +85,7 @@ def _read_table(path: Path) -> LoopTable:
         raise RobotFileError(f"{path.name}: there are {len(names)} joint_name, but {len(kinds)} joint_type")
     axes = {name: _find_axes(kind, path) for name, kind in zip(names, kinds, strict=True)}
     motors = tuple(str(name) for name in _get_list(data, "name_mot", path))
-    return LoopTable(tuple((a, b) for a, b in pairs), tuple(KINDS[word] for word in types), motors, axes)
+    return LoopTable(tuple(pairs), tuple(KINDS[word] for word in types), motors, axes)
 
 
 def _parse(path: Path) -> dict[str, object]:

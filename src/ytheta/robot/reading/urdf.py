@@ -87,7 +87,7 @@ def read_urdf(
 def _refuse_xacro(root: Node) -> None:
     for node in (root, *root.descendants()):
         if node.tag.startswith("xacro:"):
-            raise node.error("this is a xacro file, a template; expand it first: xacro robot.urdf.xacro > robot.urdf")
+            raise node.error("this is a xacro file, a template; rename it to .xacro, so that it is expanded")
 
 
 def _read_link(node: Node) -> Link:

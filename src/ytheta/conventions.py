@@ -30,6 +30,10 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 # Readers replace an angle within this tolerance of a multiple of pi/6 by that multiple: files round pi/2 to 1.5708.
 SNAP = 1e-4  # rad
 
+# Metres and radians: far below the clearance of any mechanism, far above rounding errors. Readers of files with few
+# digits use a larger one.
+CLOSURE_TOLERANCE = 1e-9
+
 PAGE_SUFFIXES = (".html", ".htm")  # file name extensions of reports
 
 

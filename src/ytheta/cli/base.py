@@ -8,14 +8,18 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     FloatingBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
     UnknownGeometry,
+    XacroArguments,
     parse_words,
     print_all_findings,
     print_value,
@@ -65,6 +69,10 @@ def base(
     floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
@@ -73,7 +81,16 @@ def base(
     Example: `ytheta base panda --rotor-inertia`
     """
     description = read_robot(
-        robot, snap=snap, fix_base=fix_base, floating_base=floating_base, lengths=length, angles=angle
+        robot,
+        snap=snap,
+        fix_base=fix_base,
+        floating_base=floating_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
     )
     result = yt.model_parameters(
         description,

@@ -55,12 +55,16 @@ from ytheta.cli.option_lists.excite import (
     parse_positions,
 )
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
+    XacroArguments,
     parse_words,
     print_note,
     print_value,
@@ -125,6 +129,10 @@ def excite(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
 
@@ -156,7 +164,17 @@ def excite(
     }
     positions, pose = parse_positions(position), parse_pose(start)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
-    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    described = read_robot(
+        robot,
+        snap=snap,
+        fix_base=fix_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
+    )
     shared: dict[str, Any] = {
         "friction": parse_words(friction),
         "rotor_inertia": rotor_inertia,

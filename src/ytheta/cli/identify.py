@@ -33,14 +33,18 @@ from ytheta.cli.log_options import (
     show_progress,
 )
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     FloatingBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
     UnknownGeometry,
+    XacroArguments,
     parse_ranges,
     parse_words,
     print_note,
@@ -206,6 +210,10 @@ def identify(
     floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
 
@@ -223,7 +231,18 @@ def identify(
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
-            read_robot(robot, snap=snap, fix_base=fix_base, floating_base=floating_base, lengths=length, angles=angle),
+            read_robot(
+                robot,
+                snap=snap,
+                fix_base=fix_base,
+                floating_base=floating_base,
+                lengths=length,
+                angles=angle,
+                lock=lock,
+                xacro_args=xacro_arg,
+                package_paths=package_path,
+                allow_paths=allow_path,
+            ),
             logs,
             validate=validate,
             hold_out=hold_out,

@@ -8,14 +8,18 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     FloatingBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
     Strict,
+    XacroArguments,
     parse_assignments,
     print_all_findings,
     print_value,
@@ -39,6 +43,10 @@ def inspect(
     floating_base: FloatingBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Show a robot: its tree, joints, parameters, consistency and loops.
 
@@ -53,6 +61,10 @@ def inspect(
         floating_base=floating_base,
         lengths=length,
         angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
     )
     inspection = yt.inspect(description, at=pose)
     print_all_findings(inspection.pose_findings)

@@ -52,6 +52,26 @@ Angles = Annotated[
     typer.Option("--angle", metavar="NAME=VALUE", help="Set a symbolic angle, in radians, such as pi/2."),
 ]
 
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE,…",
+        help="Fix these joints (names or patterns such as '*finger*') at positions in rad or m; without a value, at "
+        "home. Their masses stay.",
+    ),
+]
+XacroArguments = Annotated[
+    list[str] | None, typer.Option("--xacro-arg", metavar="NAME=VALUE", help="Set an argument of a .xacro file.")
+]
+PackagePaths = Annotated[
+    list[str] | None,
+    typer.Option("--package-path", metavar="DIR", help="A folder with ROS packages, for package:// and $(find …)."),
+]
+AllowPaths = Annotated[
+    list[str] | None,
+    typer.Option("--allow-path", metavar="DIR", help="A folder whose files the robot may open beside its own folder."),
+]
+
 
 def read_robot(
     source: str,
@@ -62,6 +82,10 @@ def read_robot(
     floating_base: bool = False,
     lengths: Sequence[str] | None = None,
     angles: Sequence[str] | None = None,
+    lock: Sequence[str] | None = None,
+    xacro_args: Sequence[str] | None = None,
+    package_paths: Sequence[str] | None = None,
+    allow_paths: Sequence[str] | None = None,
 ) -> yt.Robot:
     """Read the robot of a command, and print the reader's findings on stderr."""
     robot = yt.load(
@@ -72,6 +96,10 @@ def read_robot(
         floating_base=floating_base,
         lengths=parse_assignments(lengths, "--length"),
         angles=parse_assignments(angles, "--angle"),
+        lock=parse_locks(lock),
+        xacro_args=parse_texts(xacro_args, "--xacro-arg"),
+        package_paths=package_paths or (),
+        allow_paths=allow_paths or (),
     )
     print_all_findings(robot.findings)
     return robot
@@ -103,6 +131,30 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
         if name in values:
             raise InputError(f"{option} {text!r}: {name!r} was already set to {values[name]:g}; keep one of the two")
         values[name] = value
+    return values
+
+
+def parse_locks(texts: Sequence[str] | None) -> dict[str, float | None]:
+    """Parse ``NAME=VALUE`` and ``NAME``, separated by commas; a name without value stands for the home position."""
+    pieces = [piece for text in texts or () for piece in parse_words(text)]
+    values: dict[str, float | None] = dict(parse_assignments([piece for piece in pieces if "=" in piece], "--lock"))
+    for name in (piece for piece in pieces if "=" not in piece):
+        if name in values:
+            raise InputError(f"--lock {name!r}: this joint is named twice; keep one of the two")
+        values[name] = None
+    return values
+
+
+def parse_texts(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Parse ``NAME=TEXT`` pairs. Raise InputError if a name is missing or repeated."""
+    values: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not name.strip() or not equals:
+            raise InputError(f"{option} {text!r}: write NAME=VALUE, such as {option} hand=true")
+        if name.strip() in values:
+            raise InputError(f"{option} {text!r}: {name.strip()!r} was already given; keep one of the two")
+        values[name.strip()] = value.strip()
     return values
 
 

@@ -28,11 +28,15 @@ from ytheta.cli.log_options import (
     show_progress,
 )
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     Snap,
+    XacroArguments,
     parse_assignments,
     print_all_findings,
     print_note,
@@ -97,6 +101,10 @@ def predict(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Predict the torques of a log from a model, and compare them with the measured ones.
 
@@ -108,8 +116,22 @@ def predict(
     check_output(report, PAGE_SUFFIXES, (model, log, mapping), force=force)
     check_report(report)
     with show_progress() as report_stage:
+        described: str | yt.Robot = model
+        if lock or xacro_arg or package_path or allow_path:
+            described = read_robot(
+                model,
+                snap=snap,
+                fix_base=fix_base,
+                lengths=length,
+                angles=angle,
+                lock=lock,
+                xacro_args=xacro_arg,
+                package_paths=package_path,
+                allow_paths=allow_path,
+            )
+            snap, fix_base, length, angle = SNAP, False, None, None
         prediction = yt.predict(
-            model,
+            described,
             log,
             mapping=mapping,
             degrees=degrees,
@@ -129,7 +151,8 @@ def predict(
             angles=parse_assignments(angle, "--angle"),
             report_stage=report_stage,
         )
-        print_all_findings(prediction.robot.findings)
+        if described == model:
+            print_all_findings(prediction.robot.findings)
         print_findings(prediction.findings, verbose=verbose)
         if output is not None:
             print_note(f"wrote {prediction.save(output)}")

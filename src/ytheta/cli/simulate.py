@@ -44,12 +44,16 @@ from ytheta.cli.option_lists.simulate import (
     parse_sensors,
 )
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     RobotArgument,
     Snap,
+    XacroArguments,
     make_console,
     parse_words,
     print_json,
@@ -101,6 +105,10 @@ def simulate(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Simulate a robot under a controller. Print tracking and parameter errors, and write a log for identify.
 
@@ -125,7 +133,17 @@ def simulate(
     )
     variation = yt.Variation(spread, gain_spread, start_offset, velocity_offset, initial_error)
     sensors, load = parse_sensors(sensor), parse_grasp(grasp)
-    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    described = read_robot(
+        robot,
+        snap=snap,
+        fix_base=fix_base,
+        lengths=length,
+        angles=angle,
+        lock=lock,
+        xacro_args=xacro_arg,
+        package_paths=package_path,
+        allow_paths=allow_path,
+    )
     with _show_progress(runs) as progress:
         simulation = yt.simulate(
             described,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from ytheta.errors import InputError, RobotFileError
@@ -69,13 +70,13 @@ def find_robot_folder(path: Path) -> Path:
     return parent
 
 
-def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
-    """Return the path of a mesh or included file, or None for a ``package://`` reference.
+def resolve_reference(reference: str, path: Path, where: str, allow_paths: Sequence[Path] = ()) -> Path | None:
+    """Return the path of a file that is to be opened, or None for a ``package://`` reference.
 
-    No file is opened. Raises RobotFileError if the reference leaves the robot's folder.
+    No file is opened here. Raises RobotFileError if the reference leaves the robot's folder and ``allow_paths``.
     """
     try:
-        inside, target = _locate(reference, path)
+        inside, target = _locate(reference, path, allow_paths)
     except (OSError, RuntimeError, ValueError) as error:
         raise RobotFileError(
             f"{where}: the path {reference!r} cannot be resolved: {_describe_cause(error)}; correct or remove it"
@@ -85,27 +86,58 @@ def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
             report_input(target)
         return target
     raise RobotFileError(
-        f"{where}: the path {reference!r} leaves the robot's folder and is not opened; put a package.xml into the "
-        "folder that contains both, move the file next to the robot, or remove the reference"
+        f"{where}: the path {reference!r} leaves the robot's folder and is not opened; allow its folder with "
+        "--allow-path (allow_paths), put a package.xml into the folder that contains both, or remove the reference"
     )
 
 
-def locate_in_package(reference: str, path: Path) -> Path | None:
-    """Return the path of a ``package://NAME/…`` reference if NAME is the ROS package that contains the robot.
+def locate_reference(reference: str, path: Path, allow_paths: Sequence[Path] = ()) -> Path | None:
+    """Return the path of a file that may be opened later, such as a mesh; None if it is unknown or may not be opened.
 
-    NAME is the name in the package.xml or that of its folder. Other packages are not searched for: None.
+    A reference to a file that nobody opens is not an error, whatever it contains.
+    """
+    try:
+        inside, target = _locate(reference, path, allow_paths)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    if not inside or target is None:
+        return None
+    report_input(target)
+    return target
+
+
+def locate_in_package(reference: str, path: Path, package_paths: Sequence[Path] = ()) -> Path | None:
+    """Return the path of a ``package://NAME/…`` reference.
+
+    NAME is the name of the ROS package that contains the robot, in its package.xml or as the name of its folder, or the
+    name of a folder in ``package_paths``. None if there is no such package.
     """
     folder = find_robot_folder(path)
     name, _, inside = reference.removeprefix("package://").partition("/")
     if not reference.startswith("package://") or ".." in PurePosixPath(inside).parts:
         return None
-    if name != folder.name and name != _read_package_name(folder / "package.xml"):
-        return None
+    if name != folder.name and name != read_package_name(folder / "package.xml"):
+        found = find_package(name, package_paths)
+        if found is None:
+            return None
+        folder = found
     target = (folder / inside).resolve()
     return target if target.is_relative_to(folder) else None
 
 
-def _read_package_name(manifest: Path) -> str | None:
+def find_package(name: str, package_paths: Sequence[Path]) -> Path | None:
+    """Return the folder of a ROS package: one of these folders, or a folder in one of them, that has this name."""
+    if not name or PurePosixPath(name).name != name:
+        return None
+    for folder in package_paths:
+        for candidate in (folder, folder / name):
+            has_name = candidate.name == name or read_package_name(candidate / "package.xml") == name
+            if has_name and candidate.is_dir():
+                return candidate.resolve()
+    return None
+
+
+def read_package_name(manifest: Path) -> str | None:
     """Return the content of ``<name>`` of a package.xml; None if there is no such file or element."""
     try:
         content = read_small_file(manifest, "a package.xml", max_size=MAX_ROBOT_SIZE).decode("utf-8", "replace")
@@ -115,15 +147,16 @@ def _read_package_name(manifest: Path) -> str | None:
     return match[1] if match else None
 
 
-def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
+def _locate(reference: str, path: Path, allow_paths: Sequence[Path]) -> tuple[bool, Path | None]:
     """Return whether a reference stays inside the robot's folder, and the path of the file (None if unknown)."""
     if reference.startswith(("package://", "model://")):
         inside = PurePosixPath(reference.partition("://")[2])
         return ".." not in inside.parts, None
+    reference = reference.removeprefix("file://")
     if "://" in reference:
         return False, None
     target = (path.resolve().parent / reference).resolve()
-    return target.is_relative_to(find_robot_folder(path)), target
+    return any(target.is_relative_to(folder) for folder in (find_robot_folder(path), *allow_paths)), target
 
 
 def _describe_cause(error: Exception) -> str:

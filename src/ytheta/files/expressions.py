@@ -103,6 +103,33 @@ def format_position(name: str) -> str:
     return name if is_length_name(name) else f"{POSITION}({name!r})"
 
 
+def replace_positions(text: str, positions: Mapping[str, float]) -> str:
+    """Return an expression with numbers in place of these positions; the names are those of joints and motors."""
+    expression = parse_expression(text)
+    if not (expression.names | expression.positions) & positions.keys():
+        return text
+    return ast.unparse(_PositionReplacer(positions).visit(parse_arithmetic(text)))
+
+
+class _PositionReplacer(ast.NodeTransformer):
+    def __init__(self, positions: Mapping[str, float]) -> None:
+        self.positions = positions
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._make_number(node.id) if node.id in self.positions and node.id != "pi" else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        argument = node.args[0] if node.args else None
+        if isinstance(node.func, ast.Name) and node.func.id == POSITION and isinstance(argument, ast.Constant):
+            return self._make_number(str(argument.value)) if argument.value in self.positions else node
+        return ast.Call(node.func, [self.visit(entry) for entry in node.args], node.keywords)
+
+    def _make_number(self, name: str) -> ast.expr:
+        """Return a number; a negative one is a negation, so that it gets brackets where it needs them."""
+        number = ast.Constant(abs(self.positions[name]))
+        return ast.UnaryOp(ast.USub(), number) if self.positions[name] < 0.0 else number
+
+
 def _make_parse_error(text: str, reason: str) -> RobotError:
     return RobotError(f"{shorten(text)!r} is not understood: {reason}")
 

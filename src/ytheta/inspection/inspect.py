@@ -9,6 +9,7 @@ from types import NoneType
 from typing import ClassVar
 
 from ytheta.arguments import check_kind
+from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.display import Displayed
 from ytheta.dynamics.formulations.registry import formulations
 from ytheta.dynamics.operation_counts import (
@@ -19,7 +20,7 @@ from ytheta.dynamics.operation_counts import (
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
-from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, Closure, close_loops
+from ytheta.robot.loops.closure import Closure, close_loops
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot, check_is_robot
 

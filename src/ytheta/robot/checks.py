@@ -18,6 +18,7 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Mo
 
 # Larger numbers are finite, but squares of torques and distances that follow from them would not be.
 MAX_LENGTH = 1e50  # m
+MAX_CLOSURE_TOLERANCE = 1e-3  # m or rad; larger gaps are not rounding errors of a file
 MAX_PARAMETER = 1e100  # of inertias and drives, in SI units
 
 
@@ -150,6 +151,15 @@ def check_mounting(mounting: Frame) -> None:
     for name in sorted(mounting.angles):
         raise RobotError(
             f"the mounting uses the symbolic angle {name!r}, but only joints and markers may use one; give numbers"
+        )
+
+
+def check_closure_tolerance(tolerance: float) -> None:
+    """Check that the gap up to which loops count as closed is positive and small."""
+    if not 0.0 < tolerance <= MAX_CLOSURE_TOLERANCE:
+        raise RobotError(
+            f"closure_tolerance is {tolerance:g}; give a gap in metres or radians between 0 and "
+            f"{MAX_CLOSURE_TOLERANCE:g}"
         )
 
 

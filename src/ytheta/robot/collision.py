@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from ytheta.errors import InputError
 from ytheta.robot.frame import IDENTITY, Frame, Vector
@@ -46,7 +47,7 @@ class CollisionShape:
     kind    kind of the shape
     size    sizes of the shape, see ``SIZE_NAMES``
     frame   frame of the shape, seen from the link
-    file    path of the mesh; the reference in the description, such as ``package://…``, if the path is unknown
+    file    path of the mesh; if it may not be opened, the reference in the description (``package://…``) or the reason
     source  origin of the numbers
     """
 
@@ -56,6 +57,15 @@ class CollisionShape:
     frame: Frame = IDENTITY
     file: str = ""
     source: str = ""
+
+
+def describe_mesh(file: Path | None, reference: str) -> str:
+    """Return the ``file`` of a mesh: its path, or the reference or the reason if it may not be opened."""
+    if file is not None:
+        return str(file)
+    if reference.startswith(("package://", "model://")):
+        return reference
+    return f"the path {reference!r} leaves the robot's folder and is not opened; allow its folder with --allow-path"
 
 
 def make_capsule(link: str, start: Vector, end: Vector, radius: float, *, source: str = "") -> CollisionShape:

@@ -25,7 +25,14 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.conventions import BASE_COORDINATES, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import (
+    BASE_COORDINATES,
+    CLOSURE_TOLERANCE,
+    FORCE_PARAMETER,
+    LINK_PARAMETERS,
+    STANDARD_GRAVITY,
+    parameter_name,
+)
 from ytheta.display import Displayed
 from ytheta.errors import (
     InputError,
@@ -67,6 +74,8 @@ class Robot(Displayed):
     home       configuration from which loops are closed; coordinates that it does not name are 0
     gravity    gravitational acceleration in m/s^2, in the world frame
     mounting   frame of the base, seen from the world
+    closure_tolerance
+               gap (metres or radians) up to which a loop counts as closed; larger if the file has few digits
     lengths    declared symbolic lengths and their values in metres; None is a length without a value
     angles     declared symbolic angles and their values in radians; None is an angle without a value
     inertias_unknown
@@ -121,6 +130,7 @@ class Robot(Displayed):
     home: tuple[tuple[str, float], ...] = ()
     gravity: Vector = STANDARD_GRAVITY
     mounting: Frame = IDENTITY
+    closure_tolerance: float = CLOSURE_TOLERANCE
     lengths: tuple[tuple[str, float | None], ...] = ()
     angles: tuple[tuple[str, float | None], ...] = ()
     inertias_unknown: bool = False
@@ -165,6 +175,7 @@ class Robot(Displayed):
         checks.check_markers(self.markers, self._links_by_name)
         checks.check_collision(self.collision, self._links_by_name)
         checks.check_mounting(self.mounting)
+        checks.check_closure_tolerance(self.closure_tolerance)
         checks.check_finite(self.gravity, "gravity")
         checks.check_symbols(self.lengths, self.symbolic_lengths, SymbolKind.LENGTH)
         checks.check_symbols(self.angles, self.symbolic_angles, SymbolKind.ANGLE, dict(self.lengths))

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.frame import Frame
-from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, close_loops
+from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 

@@ -6,12 +6,17 @@ from typing import Annotated
 
 import typer
 
+import ytheta as yt
 from ytheta.cli.options import (
+    AllowPaths,
     Angles,
     AsJson,
     FixBase,
     Lengths,
+    Lock,
+    PackagePaths,
     Snap,
+    XacroArguments,
     parse_assignments,
     parse_words,
     print_all_findings,
@@ -98,6 +103,10 @@ def export(
     fix_base: FixBase = False,
     length: Lengths = None,
     angle: Angles = None,
+    lock: Lock = None,
+    xacro_arg: XacroArguments = None,
+    package_path: PackagePaths = None,
+    allow_path: AllowPaths = None,
 ) -> None:
     """Write a model or a robot in the format of a controller or a simulator.
 
@@ -120,8 +129,21 @@ def export(
         "trigonometry": trigonometry if trigonometry != "own" else None,
     }
     options = make_options(to, {key: value for key, value in settings.items() if value is not None})
+    described: str | yt.Robot = model
+    if lock or xacro_arg or package_path or allow_path:
+        described = read_robot(
+            model,
+            snap=snap,
+            fix_base=fix_base,
+            lengths=length,
+            angles=angle,
+            lock=lock,
+            xacro_args=xacro_arg,
+            package_paths=package_path,
+            allow_paths=allow_path,
+        )
     source = find_source(
-        model,
+        described,
         description=description,
         force=force,
         force_option="--force",

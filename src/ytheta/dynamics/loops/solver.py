@@ -23,7 +23,7 @@ import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.errors import ClosureError, InputError
-from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, MAX_STRIDES, RANK_TOLERANCE
+from ytheta.robot.loops.closure import MAX_STRIDES, RANK_TOLERANCE
 from ytheta.robot.loops.solver import MAX_STRIDE, NewtonStep, continue_to, solve_by_newton
 from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 
@@ -121,7 +121,7 @@ def _are_on_branch(loops: Constraint, x: SamplesByCoordinate) -> Shaped[np.ndarr
     """Whether each sample is closed and on the same side of all singularities as home."""
     gaps, _, positive = compute_closure_state(loops, x)
     _, _, positive_at_home = compute_closure_state(loops, loops.home[None])
-    return (gaps.max(axis=1) <= CLOSURE_TOLERANCE) & (positive == positive_at_home).all(axis=1)
+    return (gaps.max(axis=1) <= loops.robot.closure_tolerance) & (positive == positive_at_home).all(axis=1)
 
 
 def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
@@ -149,7 +149,8 @@ def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[Samples
     arrived[missed[covered == 1.0]] = True
     x = _close_from_neighbours(loops, x, arrived)
     gaps, _, _ = compute_closure_state(loops, x)
-    other_branch = ~arrived & (gaps.max(axis=1) <= CLOSURE_TOLERANCE)  # closed, but not on the branch of home
+    closed = gaps.max(axis=1) <= loops.robot.closure_tolerance
+    other_branch = ~arrived & closed  # closed, but not on the branch of home
     x[np.ix_(other_branch, passive)] = start[other_branch][:, passive]
     return x, iterations
 
@@ -201,7 +202,7 @@ def _make_outcome(loops: Constraint, x: SamplesByCoordinate, iterations: int) ->
     gaps, condition = np.zeros((len(x), 1)), np.ones(len(x))
     if loops.passive and len(x):
         gaps, condition, _ = compute_closure_state(loops, x)
-    closed = gaps.max(axis=1) <= CLOSURE_TOLERANCE
+    closed = gaps.max(axis=1) <= loops.robot.closure_tolerance
     determined = closed & (condition < 1.0 / RANK_TOLERANCE)
     advice = _make_advice(loops, x, gaps, closed, determined)
     q = x @ factors.T + offset

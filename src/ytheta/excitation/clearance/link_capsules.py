@@ -88,13 +88,13 @@ def _to_capsule(shape: CollisionShape) -> Capsule:
 
 def _locate_mesh(shape: CollisionShape) -> Path:
     path = Path(shape.file)
-    if "://" in shape.file:
+    if shape.file.startswith(("package://", "model://")):
         raise InputError(
-            f"the package of {shape.file!r} is not found; put the description into the folder of its ROS package, or "
+            f"the package of {shape.file!r} is not found; name the folder of its ROS package with --package-path, or "
             "give the mesh relative to the description"
         )
     if not path.is_absolute():
-        raise InputError(f"{shape.file}; save the mesh as a file in its own coordinates")
+        raise InputError(shape.file)  # the reason why there is no path
     return path
 
 

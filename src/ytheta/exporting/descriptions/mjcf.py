@@ -42,7 +42,7 @@ from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.bodies import Body
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.reading.mjcf.document import merge_sections
-from ytheta.robot.reading.mjcf.inertia import Content, read_inertia
+from ytheta.robot.reading.mjcf.masses.inertia import Content, read_inertia
 
 ROOT_TAG = "mujoco"
 EXTENSIONS = (".xml", ".mjcf")

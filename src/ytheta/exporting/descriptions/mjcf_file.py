@@ -14,7 +14,6 @@ from ytheta.robot.reading.mjcf.bodies import Body, read_bodies
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
 from ytheta.robot.reading.mjcf.defaults import read_defaults
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
-from ytheta.robot.reading.mjcf.inertia import Content
 from ytheta.robot.reading.mjcf.reader import read_mjcf
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
@@ -52,12 +51,12 @@ def read_mjcf_file(root: Node, path: Path) -> MjcfFile:
     compiler = read_compiler(merge_sections(whole, "compiler"))
     defaults = read_defaults(whole.all("default"))
     bodies = read_bodies(merge_sections(whole, "worldbody"), compiler, defaults, _NO_SNAPPING)[1:]
-    unknown = {body.name: body for body in bodies if body.content.find_mesh(compiler) is not None}
+    unknown = {body.name: body for body in bodies if body.content.find_meshes(compiler)}
     if unknown and compiler.settotalmass > 0.0:
         raise whole.error(
             "'settotalmass' distributes a mass over meshes, which are not opened; remove it from the file"
         )
-    hidden = {geom.start: geom.path for body in unknown.values() for geom in _list_meshes(body.content, compiler)}
+    hidden = {geom.start: geom.path for body in unknown.values() for geom in body.content.find_meshes(compiler)}
     robot = read_mjcf(_without(whole, hidden), path, 0.0, fix_base=True)
     robot = replace(robot, links=tuple(Link(x.name, Inertia()) if x.name in unknown else x for x in robot.links))
     joints = dict(_pair_joints(bodies, robot))
@@ -65,13 +64,6 @@ def read_mjcf_file(root: Node, path: Path) -> MjcfFile:
     names = {node.get("name", "") for body in bodies for node, _ in body.joints}
     actuation = read_actuators(actuators, names, defaults, compiler)
     return MjcfFile(whole, robot, frozenset(unknown), {body.name: body for body in bodies}, joints, compiler, actuation)
-
-
-def _list_meshes(content: Content, compiler: Compiler) -> Iterator[Node]:
-    """Yield all geoms with meshes on which the inertia of a body depends."""
-    while (mesh := content.find_mesh(compiler)) is not None:
-        yield mesh
-        content = replace(content, geoms=tuple(pair for pair in content.geoms if pair[0] is not mesh))
 
 
 def _without(node: Node, hidden: dict[int, Path]) -> Node:

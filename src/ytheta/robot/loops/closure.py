@@ -10,6 +10,7 @@ from types import NoneType
 import numpy as np
 
 from ytheta.arguments import check_kind, check_number
+from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
 from ytheta.robot.loops.solver import (
@@ -32,7 +33,6 @@ from ytheta.shapes import (
     Shaped,
 )
 
-CLOSURE_TOLERANCE = 1e-9  # metres and radians: far below the clearance of any mechanism, far above rounding errors
 MAX_STRIDES = 1000  # largest number of strides between home and the goal: sixteen turns, more than any mechanism needs
 MAX_POSITION = 1e6  # radians or metres; larger positions and gaps are mistakes, and too large for the solver
 MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # Newton's method converges slowly if the loops cannot close
@@ -67,6 +67,7 @@ class Closure:
     determined   whether the actuated coordinates are ``freedom`` in number and determine all other coordinates
     reached      False if a loop opens on the way from home; the pose is then the last one with closed loops
     advice       "closed", or what to do
+    tolerance    gap up to which a loop counts as closed
     closed       whether the pose was reached and all loops are closed
     """
 
@@ -77,11 +78,12 @@ class Closure:
     determined: bool
     reached: bool
     advice: str
+    tolerance: float = CLOSURE_TOLERANCE
 
     @property
     def closed(self) -> bool:
         """Whether the pose was reached and all loops are closed."""
-        return self.reached and all(loop.gap <= CLOSURE_TOLERANCE for loop in self.loops)
+        return self.reached and all(loop.gap <= self.tolerance for loop in self.loops)
 
     def __repr__(self) -> str:
         loops = f"{len(self.loops)} loop{'' if len(self.loops) == 1 else 's'} {'closed' if self.closed else 'open'}"
@@ -145,7 +147,7 @@ def close_near(
         x, _ = solve_by_newton(
             lambda trial: compute_least_squares_step(equations, trial, free), x, free, max_iterations=max_iterations
         )
-    return x, np.linalg.norm(equations(x), axis=1) <= CLOSURE_TOLERANCE
+    return x, np.linalg.norm(equations(x), axis=1) <= robot.closure_tolerance
 
 
 def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
@@ -225,6 +227,7 @@ def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], failure: str =
         determined=determined,
         reached=not failure,
         advice=failure or ("closed" if determined else _explain_choice(robot, freedom)),
+        tolerance=robot.closure_tolerance,
     )
 
 

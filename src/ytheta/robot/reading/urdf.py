@@ -8,17 +8,17 @@ mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.bounded import locate_in_package, resolve_reference
+from ytheta.files.bounded import locate_in_package, locate_reference
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.checks import check_shape
-from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.collision import CollisionShape, ShapeKind, describe_mesh
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
@@ -39,12 +39,17 @@ UNSUPPORTED_TYPES = {
 }
 
 
-def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) -> Robot:
+def read_urdf(
+    root: Node,
+    path: Path,
+    snap: float,
+    *,
+    fix_base: bool = False,
+    package_paths: Sequence[Path] = (),
+    allow_paths: Sequence[Path] = (),
+) -> Robot:
     """Read a robot from the root element of a URDF document. ``fix_base``: floating joints become fixed."""
     _refuse_xacro(root)
-    for node in root.descendants():
-        if node.tag in ("mesh", "texture") and "filename" in node.attributes:
-            resolve_reference(node.attributes["filename"], path, node.where)
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
@@ -56,11 +61,17 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
         for node, joint in zip(joint_nodes, joints, strict=True)
         if joint.moves and (mimic := node.first("mimic")) is not None
     )
+
+    def locate_mesh(reference: str) -> Path | None:
+        if reference.startswith("package://"):
+            return locate_in_package(reference, path, package_paths)
+        return locate_reference(reference, path, allow_paths)
+
     collision = tuple(
         shape
         for link in root.all("link")
         for node in link.all("collision")
-        if (shape := _read_collision(link.text("name"), node, path, findings)) is not None
+        if (shape := _read_collision(link.text("name"), node, locate_mesh, findings)) is not None
     )
     return Robot(
         name=root.get("name", path.stem),
@@ -76,7 +87,7 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
 def _refuse_xacro(root: Node) -> None:
     for node in (root, *root.descendants()):
         if node.tag.startswith("xacro:"):
-            raise node.error("this is a xacro file, a template; expand it first: xacro robot.urdf.xacro > robot.urdf")
+            raise node.error("this is a xacro file, a template; rename it to .xacro, so that it is expanded")
 
 
 def _read_link(node: Node) -> Link:
@@ -99,10 +110,12 @@ def _read_inertia(node: Node) -> Inertia:
     return Inertia.about_center(mass, to_vector(frame.matrix[:3, 3]), to_rows(tensor))
 
 
-def _read_collision(link: str, node: Node, path: Path, findings: list[Finding]) -> CollisionShape | None:
+def _read_collision(
+    link: str, node: Node, locate_mesh: Callable[[str], Path | None], findings: list[Finding]
+) -> CollisionShape | None:
     """Return the shape of a ``<collision>``. A faulty one is left out, with a warning: the dynamics do not need it."""
     try:
-        shape = _read_shape(link, node, path)
+        shape = _read_shape(link, node, locate_mesh)
         check_shape(shape)
     except InputError as error:
         statement = f"a collision shape of link {link!r} is left out: {error}"
@@ -111,7 +124,7 @@ def _read_collision(link: str, node: Node, path: Path, findings: list[Finding]) 
     return shape
 
 
-def _read_shape(link: str, node: Node, path: Path) -> CollisionShape:
+def _read_shape(link: str, node: Node, locate_mesh: Callable[[str], Path | None]) -> CollisionShape:
     """Read a shape; lengths are whole lengths, as in urdfdom."""
     geometry = node.first("geometry")
     if geometry is None or not geometry.children:
@@ -126,9 +139,9 @@ def _read_shape(link: str, node: Node, path: Path) -> CollisionShape:
             size = shape.numbers("size", 3)
         case "mesh":
             reference = shape.text("filename")
-            file = resolve_reference(reference, path, shape.where) or locate_in_package(reference, path)
+            file = locate_mesh(reference)
             scale = shape.numbers("scale", 3, default=(1.0, 1.0, 1.0))
-            return CollisionShape(link, ShapeKind.MESH, scale, frame, str(file or reference))
+            return CollisionShape(link, ShapeKind.MESH, scale, frame, describe_mesh(file, reference))
         case _:
             raise shape.error(f"<{shape.tag}> is not a shape; use box, cylinder, capsule, sphere or mesh")
     return CollisionShape(link, ShapeKind(shape.tag), size, frame)

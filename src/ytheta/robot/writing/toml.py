@@ -14,7 +14,7 @@ import tomlkit
 from tomlkit.items import AoT, InlineTable
 from tomlkit.items import Table as TomlTable
 
-from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
+from ytheta.conventions import CLOSURE_TOLERANCE, LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError
 from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
@@ -62,6 +62,8 @@ def to_toml(robot: Robot) -> str:
         *list_coordinates(robot.movable, robot.couplings, robot.motors),
     ):
         document["actuated"] = list(robot.actuated)
+    if robot.closure_tolerance != CLOSURE_TOLERANCE:
+        document["closure_tolerance"] = robot.closure_tolerance
     if robot.mounting != IDENTITY:
         document["mounting"] = _format_frame(robot.mounting)
     if robot.lengths:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_leading, read_limits
 from ytheta.robot.reading.mjcf.defaults import Defaults, find_kind
+from ytheta.robot.reading.mjcf.tendons import NO_TENDONS, FixedTendons
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,27 @@ class Actuation:
 
 
 def read_actuators(
-    nodes: Iterable[Node], joints: Collection[str], defaults: Defaults, compiler: Compiler
+    nodes: Iterable[Node],
+    joints: Collection[str],
+    defaults: Defaults,
+    compiler: Compiler,
+    tendons: FixedTendons = NO_TENDONS,
 ) -> dict[str, Actuation]:
-    """Return the actuation by joint, in the order of the file. Actuators of tendons, sites and bodies are ignored."""
+    """Return the actuation by joint, in the order of the file.
+
+    Actuators of sites, bodies and spatial tendons are ignored. An actuator of a fixed tendon exerts its force times the
+    coefficient of the joint on each joint of the tendon.
+    """
     actuation: dict[str, Actuation] = {}
     for element in nodes:
         node = defaults.apply(element, find_kind(element.tag))
         joint = node.attributes.get("joint", node.attributes.get("jointinparent"))
         if joint is None:
+            gear, _ = read_leading(node, "gear", 1.0)
+            for name, factor in tendons.get(node.get("tendon", ""), ()):
+                total = actuation.get(name, Actuation())
+                effort = total.effort + (abs(gear * factor) * _find_max_force(node, compiler) if gear else 0.0)
+                actuation[name] = replace(total, effort=effort)
             continue
         if joint not in joints:
             raise node.error(f"the actuator drives {joint!r}, which is not a joint{suggest_names(joint, joints)}")

@@ -9,7 +9,7 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.reading.mjcf.compiler import Compiler
 from ytheta.robot.reading.mjcf.defaults import Defaults
-from ytheta.robot.reading.mjcf.inertia import Content
+from ytheta.robot.reading.mjcf.masses.inertia import Content
 from ytheta.robot.reading.mjcf.orientation import read_pose
 from ytheta.robot.reading.snap import Snapper
 

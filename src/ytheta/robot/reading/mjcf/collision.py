@@ -6,14 +6,14 @@ not part of a link, so they are left out; they are given as obstacles where obst
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.checks import check_shape
-from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.collision import CollisionShape, ShapeKind, describe_mesh
 from ytheta.robot.frame import Frame
 from ytheta.robot.reading.mjcf.bodies import Body
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice
@@ -26,7 +26,7 @@ from ytheta.robot.reading.snap import Snapper
 _NO_SNAPPING = Snapper(0.0)
 _SURROUNDINGS = ("plane", "hfield")
 _HALF_SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}  # number of sizes in MJCF
-_INLINE = "the vertices of mesh {!r} are not in a file"
+_INLINE = "the vertices of mesh {!r} are not in a file; save the mesh as a file"
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,10 @@ def read_collision(
     compiler: Compiler,
     defaults: Defaults,
     findings: FindingCollector,
+    allow_paths: Sequence[Path] = (),
 ) -> tuple[CollisionShape, ...]:
     """Return the shapes of all geoms that can collide. Faulty ones are left out, with a warning."""
-    assets = _read_mesh_assets(root, path, compiler, defaults)
+    assets = _read_mesh_assets(root, path, compiler, defaults, allow_paths)
     shapes: list[CollisionShape] = []
     for body in bodies:
         for node, around in body.content.geoms:
@@ -96,17 +97,20 @@ def _convert_sizes(kind: str, sizes: tuple[float, ...]) -> tuple[float, ...]:
     return (sizes[0], 2.0 * sizes[1]) if kind in ("capsule", "cylinder") else sizes
 
 
-def _read_mesh_assets(root: Node, path: Path, compiler: Compiler, defaults: Defaults) -> dict[str, MeshAsset]:
+def _read_mesh_assets(
+    root: Node, path: Path, compiler: Compiler, defaults: Defaults, allow_paths: Sequence[Path]
+) -> dict[str, MeshAsset]:
     assets: dict[str, MeshAsset] = {}
     for element in merge_sections(root, "asset").all("mesh"):
         node = defaults.apply(element, "mesh")
         reference = node.get("file", "")
         name = node.get("name", "") or PurePosixPath(reference.replace("\\", "/")).stem
-        file = locate_asset(node, "file", path, compiler) if reference else None
         moved = [key for key in ("refpos", "refquat") if key in node.attributes]
         if moved:
-            text = f"mesh {name!r} is moved by '{moved[0]}', which is not supported"
+            text = f"mesh {name!r} is moved by '{moved[0]}', which is not supported; save it in its own coordinates"
+        elif reference:
+            text = describe_mesh(locate_asset(node, "file", path, compiler, allow_paths), reference)
         else:
-            text = str(file) if file is not None else reference or _INLINE.format(name)
+            text = _INLINE.format(name)
         assets[name] = MeshAsset(text, node.numbers("scale", 3, default=(1.0, 1.0, 1.0)))
     return assets

@@ -13,6 +13,7 @@ Attributes: TypeAlias = Mapping[str, str]
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 MAIN = "main"
+ATTACHED = "attached elements"  # class of elements of attached models, which have their defaults already
 
 # An element may give only the beginning of these lists; the rest is inherited.
 _PARTIAL_LISTS = ("size", "damping", "stiffness", "gear", "polycoef")
@@ -41,7 +42,7 @@ class Defaults:
 
 def read_defaults(sections: Iterable[Node]) -> Defaults:
     """Read the classes of all ``<default>`` sections; each class starts as a copy of its parent class."""
-    classes: dict[str, dict[str, Attributes]] = {MAIN: {}}
+    classes: dict[str, dict[str, Attributes]] = {MAIN: {}, ATTACHED: {}}
     for section in sections:
         if section.get("class", MAIN) != MAIN:
             raise section.error(

@@ -1,4 +1,4 @@
-"""The MJCF document: insertion of included files, merging of repeated sections, checks of the paths of assets.
+"""The MJCF document: insertion of included files, merging of repeated sections, paths of assets.
 
 As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the including
 file. The root element of an included file is removed. A file can be included only once, so that includes cannot be
@@ -8,21 +8,13 @@ circular.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.bounded import locate_reference, read_bytes, resolve_reference
 from ytheta.files.xml_document import MAX_DEPTH, Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler
-
-_ASSET_FILES = {
-    "mesh": ("file",),
-    "hfield": ("file",),
-    "skin": ("file",),
-    "model": ("file",),
-    "texture": ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"),
-}
 
 
 @dataclass
@@ -35,7 +27,7 @@ class _OpenElement:
     children: list[Node]
 
 
-def insert_includes(root: Node, path: Path) -> Node:
+def insert_includes(root: Node, path: Path, allow_paths: Sequence[Path] = ()) -> Node:
     """Return the document with every ``<include>`` replaced by the content of its file."""
     seen = {path.resolve()}
     open_elements = [_OpenElement(root, False, iter(root.children), [])]
@@ -51,16 +43,16 @@ def insert_includes(root: Node, path: Path) -> Node:
         if len(open_elements) > MAX_DEPTH:
             raise child.error("elements are nested too deeply, counting included files; flatten the document")
         included = child.tag == "include"
-        child = _read_included(child, path, seen) if included else child
+        child = _read_included(child, path, seen, allow_paths) if included else child
         open_elements.append(_OpenElement(child, included, iter(child.children), []))
 
 
-def _read_included(node: Node, main: Path, seen: set[Path]) -> Node:
+def _read_included(node: Node, main: Path, seen: set[Path], allow_paths: Sequence[Path]) -> Node:
     reference = node.text("file")
     folder = os.path.relpath(node.path.resolve().parent, main.resolve().parent)
-    candidates = [resolve_reference(reference, main, node.where)]
+    candidates = [resolve_reference(reference, main, node.where, allow_paths)]
     if folder != ".":
-        candidates.append(resolve_reference(os.path.join(folder, reference), main, node.where))
+        candidates.append(resolve_reference(os.path.join(folder, reference), main, node.where, allow_paths))
     try:
         file = next((path for path in candidates if path is not None and path.is_file()), None)
     except OSError as error:  # a name that is too long, or a folder without read permission
@@ -86,19 +78,35 @@ def merge_sections(root: Node, tag: str) -> Node:
     return replace(sections[0], attributes=attributes, children=children)
 
 
-def check_assets(root: Node, path: Path, compiler: Compiler) -> None:
-    """Raise an error if a mesh, height field, texture or skin is outside the robot's folder. No file is opened."""
-    for node in (child for tag in ("asset", "deformable") for child in merge_sections(root, tag).children):
-        for key in _ASSET_FILES.get(node.tag, ()):
-            locate_asset(node, key, path, compiler)
+def locate_asset(node: Node, key: str, path: Path, compiler: Compiler, allow_paths: Sequence[Path] = ()) -> Path | None:
+    """Return the path of a file of an asset; None if there is none or if it may not be opened."""
+    located = [
+        locate_reference(reference, path, allow_paths) for reference in list_references(node, key, path, compiler)
+    ]
+    allowed = [file for file in located if file is not None]
+    return next((file for file in allowed if is_file(file)), allowed[0] if allowed else None)
 
 
-def locate_asset(node: Node, key: str, path: Path, compiler: Compiler) -> Path | None:
-    """Return the path of a file of an asset; None if there is none or if it is unknown (see ``resolve_reference``)."""
+def list_references(node: Node, key: str, path: Path, compiler: Compiler) -> list[str]:
+    """Return the paths at which MuJoCo looks for a file of an asset, relative to the main file; empty without a file.
+
+    If there is no folder of assets, the file may also be beside the included file that names it.
+    """
     folder = {"texture": compiler.texturedir, "model": ""}.get(node.tag, compiler.meshdir)
     file = node.get(key, "")
     if compiler.strippath:
         file = PurePosixPath(file.replace("\\", "/")).name
-    if not file:
-        return None
-    return resolve_reference(file if "://" in file else os.path.join(folder, file), path, node.where)
+    if not file or "://" in file:
+        return [file] if file else []
+    references = [os.path.join(folder, file)]
+    beside = os.path.relpath(node.path.resolve().parent, path.resolve().parent)
+    if not folder and beside != ".":
+        references.append(os.path.join(beside, file))
+    return references
+
+
+def is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or contains a null character
+        return False

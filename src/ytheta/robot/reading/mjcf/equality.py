@@ -1,4 +1,4 @@
-"""Equality constraints of MJCF. Connect and weld constraints close loops, joint equalities couple joints.
+"""Equality constraints of MJCF: connect and weld constraints close loops, those of joints and fixed tendons couple.
 
 A loop is cut at the constraint. Constraints between bodies are satisfied in the initial configuration, in which every
 joint is at its ``ref``. Constraints between sites make the sites coincide.
@@ -19,6 +19,7 @@ from ytheta.robot.reading.mjcf.compiler import Compiler, read_flag
 from ytheta.robot.reading.mjcf.defaults import Defaults
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.mjcf.orientation import read_pose, read_segment
+from ytheta.robot.reading.mjcf.tendons import FixedTendons, Terms
 from ytheta.robot.reading.snap import Snapper
 
 _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -35,24 +36,25 @@ class EqualityReader:
     refs: Mapping[str, float]
     joint_names: set[str]
     findings: FindingCollector
+    tendons: FixedTendons
 
     def read(self, nodes: Iterable[Node], defaults: Defaults) -> tuple[tuple[Loop, ...], tuple[Coupling, ...]]:
         """Return loops and couplings in the order of the file."""
         loops: list[Loop] = []
-        couplings: list[Coupling] = []
+        couplings: dict[str, Coupling] = {}
         for element in nodes:
             node = defaults.apply(element, "equality")
-            if node.tag not in ("connect", "weld", "joint"):
+            if node.tag not in ("connect", "weld", "joint") and not self._joins_fixed_tendons(node):
                 self.findings.warn("equality constraints of tendons and flexes are ignored: {}", _describe(node))
             elif not read_flag(node, "active", default=True):
                 self.findings.note("inactive equality constraints are ignored: {}", _describe(node))
-            elif node.tag == "joint":
-                couplings.append(self._read_coupling(node))
+            elif node.tag in ("joint", "tendon"):
+                self._add_coupling(node, couplings)
             else:
                 loop = self._read_loop(node)
                 if loop is not None:
                     loops.append(loop)
-        return tuple(loops), tuple(couplings)
+        return tuple(loops), tuple(couplings.values())
 
     def _read_loop(self, node: Node) -> Loop | None:
         if "site1" in node.attributes or "site2" in node.attributes:
@@ -119,31 +121,66 @@ class EqualityReader:
             link = above[link].parent
         return frozenset(names)
 
-    def _read_coupling(self, node: Node) -> Coupling:
-        """Read MuJoCo's constraint y - y0 = a0 + a1 (x - x0) + …, with the ``ref`` x0 and y0 of the joints."""
+    def _add_coupling(self, node: Node, couplings: dict[str, Coupling]) -> None:
+        """Add MuJoCo's constraint y - y0 = a0 + a1 (x - x0) + …, where y0 and x0 are the values at the joints' ``ref``.
+
+        y and x are positions of joints or lengths of fixed tendons. The constraint determines y, or another joint in it
+        if y is determined already.
+        """
         polycoef = node.numbers("polycoef", default=_IDENTITY_POLYNOMIAL)
         a0, a1, *higher = (*polycoef, *_IDENTITY_POLYNOMIAL[len(polycoef) :])
-        y = self._find_joint(node, "joint1")
-        if "joint2" not in node.attributes:
-            return Coupling(y, (), self.refs[y] + a0)
-        if any(higher):
+        factors = dict(self._find_terms(node, "1"))
+        if f"{node.tag}2" in node.attributes:
+            if any(higher):
+                self.findings.warn(
+                    "nonlinear couplings of joints are ignored, so that these joints move independently: {}",
+                    _describe(node),
+                )
+                return
+            for name, factor in self._find_terms(node, "2"):
+                factors[name] = factors.get(name, 0.0) - a1 * factor
+        constant = a0 + sum(factor * self.refs[name] for name, factor in factors.items())
+        if not all(map(math.isfinite, (constant, *factors.values()))):
             raise node.error(
-                f"polycoef={node.text('polycoef')!r} makes the coupling of {y!r} nonlinear, which is not supported; "
-                "keep the first two numbers, or remove the constraint"
+                f"polycoef={node.get('polycoef', '')!r} and the joints' ref are too large; give smaller numbers"
             )
-        x = self._find_joint(node, "joint2")
-        offset = self.refs[y] + a0 - a1 * self.refs[x]
-        if not math.isfinite(offset):
-            raise node.error(
-                f"polycoef={node.text('polycoef')!r} and the joints' ref are too large; give smaller numbers"
-            )
-        return Coupling(y, ((x, a1),), offset)
+        for name, factor in factors.items():
+            others = tuple((other, -value / factor) for other, value in factors.items() if other != name and value)
+            if factor and name not in couplings and not _find_dependent(name, others, couplings):
+                couplings[name] = Coupling(name, others, constant / factor)
+                return
+        self.findings.note("constraints of joints that other constraints determine are ignored: {}", _describe(node))
+
+    def _find_terms(self, node: Node, number: str) -> Terms:
+        """Return the joints of one side of a constraint of joints or tendons, and their coefficients."""
+        if node.tag == "tendon":
+            return self.tendons[node.text(f"tendon{number}")]
+        return ((self._find_joint(node, f"joint{number}"), 1.0),)
+
+    def _joins_fixed_tendons(self, node: Node) -> bool:
+        names = [node.attributes[key] for key in ("tendon1", "tendon2") if key in node.attributes]
+        return bool(names) and all(
+            name in self.tendons and all(joint in self.refs for joint, _ in self.tendons[name]) for name in names
+        )
 
     def _find_joint(self, node: Node, key: str) -> str:
         name = node.text(key)
         if name not in self.refs:
             raise node.error(f"{key}={name!r} is not a hinge or slide joint{suggest_names(name, self.refs)}")
         return name
+
+
+def _find_dependent(name: str, terms: Terms, couplings: Mapping[str, Coupling]) -> bool:
+    """Whether a joint in these terms depends on the joint with this name, so that a coupling would be circular."""
+    waiting, seen = [joint for joint, _ in terms], set[str]()
+    while waiting:
+        joint = waiting.pop()
+        if joint == name:
+            return True
+        if joint in couplings and joint not in seen:
+            seen.add(joint)
+            waiting += [other for other, _ in couplings[joint].terms]
+    return False
 
 
 def _describe(node: Node) -> str:

@@ -6,6 +6,9 @@ in the frame of the body. The joints before this joint also move its axis and an
     parent ── body's pose ──▶ J1 ──▶ J2 ──▶ … ──▶ body,      J = shift(anchor) turn(axis, q - ref) shift(-anchor)
 
 Each J except the last moves a massless link called ``<body>.<joint>``. If q = ref, J is the identity.
+
+A ball joint becomes three hinges about the x, y and z axes of the body, called ``<joint>.x``, ``<joint>.y`` and
+``<joint>.z``. Its orientation is singular if the second one is at a quarter turn.
 """
 
 from __future__ import annotations
@@ -30,10 +33,16 @@ from ytheta.robot.reading.snap import Snapper, normalize_axis
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 
+BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+BALL_POSITIONS, FREE_POSITIONS = 4, 7  # numbers in qpos: a quaternion; a position and a quaternion
+
+
 @dataclass(frozen=True)
 class MjcfJoint:
     """A joint, its position ``ref`` in the initial configuration, and its springs.
 
+    ``positions`` is the number of entries of qpos that begin at this joint: one of a hinge or slide. The first hinge of
+    a ball joint has all entries of the ball joint, the others have none.
     The initial position of a free joint is ``base_pose`` instead.
     """
 
@@ -41,6 +50,7 @@ class MjcfJoint:
     ref: float = 0.0
     springs: tuple[Force, ...] = ()
     base_pose: Frame | None = None
+    positions: int = 1
 
 
 @dataclass(frozen=True)
@@ -60,23 +70,52 @@ class JointReader:
         free = [node for node, _ in body.joints if self._is_free(node, body)]
         if free and not self.fix_base:
             name = free[0].get("name", "") or make_unique(f"{body.name}.free", self.joint_names)
-            return (MjcfJoint(Joint(name, JointKind.FREE, body.parent, body.name), base_pose=body.start),)
+            joint = Joint(name, JointKind.FREE, body.parent, body.name)
+            return (MjcfJoint(joint, base_pose=body.start, positions=FREE_POSITIONS),)
         nodes = [(node, around) for node, around in body.joints if node not in free]
         if not nodes:
             name = make_unique(f"{body.name}.fixed", self.joint_names)
-            return (MjcfJoint(Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)),)
+            joint = Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)
+            return (MjcfJoint(joint, positions=FREE_POSITIONS if body.joints else 0),)
         chain: list[MjcfJoint] = []
         parent, pose = body.parent, body.pose
-        for node, around in nodes:
+        for k, (node, around) in enumerate(nodes):
             name_in_file = node.get("name", "")
             name = name_in_file or make_unique(f"{body.name}.joint", self.joint_names)
-            if len(chain) == len(nodes) - 1:
+            if k == len(nodes) - 1:
                 child = body.name
             else:
                 child = make_unique(f"{body.name}.{name_in_file}" if name_in_file else name, self.link_names)
-            chain.append(self._read_joint(node, around, name, parent, child, pose))
+            if node.get("type", "hinge") == "ball":
+                chain += self._read_ball(node, around, name, parent, child, pose)
+            else:
+                chain.append(self._read_joint(node, around, name, parent, child, pose))
             parent, pose = child, Frame()
         return tuple(chain)
+
+    def _read_ball(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> list[MjcfJoint]:
+        """Return three hinges in place of a ball joint."""
+        keys = ("damping", "armature", "stiffness", "frictionloss")
+        if any(any(node.numbers(key, default=(0.0,))) for key in keys):
+            self.findings.warn("damping, friction, springs and rotor inertia of ball joints are ignored: {}", name)
+        self.findings.note("ball joints become three hinges about x, y and z: {}", name)
+        position = around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
+        anchor = Frame(position.translation)
+        hinges: list[MjcfJoint] = []
+        for letter, axis in BALL_AXES.items():
+            last = letter == "z"
+            joint = Joint(
+                make_unique(f"{name}.{letter}", self.joint_names),
+                JointKind.REVOLUTE,
+                parent,
+                child if last else make_unique(f"{child}.{letter}", self.link_names),
+                placement=Frame() if hinges else pose @ anchor,
+                axis=axis,
+                seat=anchor.inverse() if last else Frame(),
+            )
+            hinges.append(MjcfJoint(joint, positions=0 if hinges else BALL_POSITIONS))
+            parent = joint.child
+        return hinges
 
     def _is_free(self, node: Node, body: Body) -> bool:
         """Whether this is a free joint, which ``fix_base`` makes fixed. Raises an error if it is not supported."""
@@ -85,10 +124,6 @@ class JointReader:
             if node.tag == "freejoint"
             else read_choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
         )
-        if kind == "ball":
-            raise node.error(
-                f"body {body.name!r} has a ball joint, which is not supported; replace it by three hinges in one body"
-            )
         if kind != "free":
             return False
         if self.fix_base:

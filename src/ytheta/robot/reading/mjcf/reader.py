@@ -2,44 +2,47 @@
 
 Angles are in degrees unless ``angle="radian"``. Default classes, includes, frames and several joints in one body are
 supported. The inertia comes from the geoms if there is no ``<inertial>``. Connect and weld constraints become loops,
-joint equalities become couplings, and springs of joints become forces. The world becomes the base link;
-a free joint makes the base of the robot float. Geoms that can collide become collision shapes. Contacts, tendons,
-sensors and visual elements are ignored. Meshes are never opened.
+joint equalities become couplings, and springs of joints become forces. The world becomes the base link; a free joint
+makes the base of the robot float. Geoms that can collide become collision shapes. Actuators of fixed tendons drive the
+joints of the tendon. Contacts, spatial tendons, sensors and visual elements are ignored. Meshes are opened only if the
+inertia of a moving body depends on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ytheta.conventions import BASE_COORDINATES, STANDARD_GRAVITY
+from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.xml_document import Node
 from ytheta.robot.floating.base import list_home
-from ytheta.robot.frame import Frame, Vector, to_vector
+from ytheta.robot.frame import Vector, to_vector
 from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.reading.actuated import choose_actuated
+from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.mjcf.actuators import read_actuators
 from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
 from ytheta.robot.reading.mjcf.collision import read_collision
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
 from ytheta.robot.reading.mjcf.defaults import read_defaults
-from ytheta.robot.reading.mjcf.document import check_assets, insert_includes, merge_sections
+from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
 from ytheta.robot.reading.mjcf.equality import EqualityReader
+from ytheta.robot.reading.mjcf.expansion.attach import expand_models
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.mjcf.inertia import MASSLESS, BodyInertia, read_inertia, scale
-from ytheta.robot.reading.mjcf.joints import JointReader
+from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader
+from ytheta.robot.reading.mjcf.keyframe import read_home
+from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, read_inertia, scale
+from ytheta.robot.reading.mjcf.masses.mesh import MeshInertias, measure_meshes
+from ytheta.robot.reading.mjcf.tendons import read_tendons
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
-HOME_KEY = "home"
-FREE_JOINT_POSITIONS = 7  # position and quaternion
 
-
-def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
+def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_paths: Sequence[Path] = ()) -> Robot:
     """Read a robot from the root element of an MJCF document."""
-    root = insert_includes(root, path)
+    root = expand_models(insert_includes(root, path, allow_paths), path, allow_paths)
     compiler = read_compiler(merge_sections(root, "compiler"))
-    check_assets(root, path, compiler)
     defaults = read_defaults(root.all("default"))
     snapper, findings = Snapper(snap), FindingCollector()
     bodies = read_bodies(merge_sections(root, "worldbody"), compiler, defaults, snapper)
@@ -47,13 +50,18 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         raise root.error("<worldbody> has no body; load the main file of the model, not one that it includes")
     equalities = merge_sections(root, "equality").children
     joint_names = {node.get("name", "") for body in bodies for node, _ in body.joints}
-    actuation = read_actuators(merge_sections(root, "actuator").children, joint_names, defaults, compiler)
+    tendons = read_tendons(merge_sections(root, "tendon"), joint_names, defaults, compiler, findings)
+    actuation = read_actuators(merge_sections(root, "actuator").children, joint_names, defaults, compiler, tendons)
     joint_names |= {node.get("name", "") for node in equalities}
     reader = JointReader(compiler, snapper, actuation, {body.name for body in bodies}, joint_names, findings, fix_base)
     mjcf_joints = [mjcf_joint for body in bodies[1:] for mjcf_joint in reader.read_chain(body)]
     joints = [mjcf_joint.joint for mjcf_joint in mjcf_joints]
     refs = {mjcf_joint.joint.name: mjcf_joint.ref for mjcf_joint in mjcf_joints if mjcf_joint.joint.moves}
-    inertias = _read_inertias(bodies, joints, compiler, findings)
+
+    def measure(geoms: Iterable[Node]) -> MeshInertias:
+        return measure_meshes(geoms, root, path, compiler, defaults, findings, allow_paths)
+
+    inertias = _read_inertias(bodies, joints, compiler, findings, measure)
     _report_ignored_forces(root, bodies, findings)
     if equalities and (_is_disabled(root, "equality") or _is_disabled(root, "constraint")):
         findings.note("equality constraints are switched off by a flag in the file: {}", path.name)
@@ -63,9 +71,9 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         findings.note("springs are switched off by a flag in the file: {}", path.name)
         springs = ()
     by_name = {body.name: body for body in bodies}
-    equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, findings)
+    equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, findings, tendons)
     loops, couplings = equality.read(equalities, defaults)
-    collision = read_collision(root, path, bodies, compiler, defaults, findings)
+    collision = read_collision(root, path, bodies, compiler, defaults, findings, allow_paths)
     robot = Robot(
         name=root.get("model", path.stem),
         links=tuple(Link(name, inertias.get(name, MASSLESS).inertia) for name in _list_link_names(joints)),
@@ -74,21 +82,17 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         couplings=couplings,
         forces=springs,
         gravity=_read_gravity(root),
+        closure_tolerance=find_closure_tolerance(root.descendants()) if loops else CLOSURE_TOLERANCE,
         collision=collision,
         findings=(*snapper.findings, *findings.findings),
         source=path.name,
     )
-    base_poses = [mjcf_joint.base_pose for mjcf_joint in mjcf_joints if mjcf_joint.base_pose is not None]
-    all_read = len(refs) + len(base_poses) == sum(len(body.joints) for body in bodies[1:])
-    home = dict.fromkeys(robot.coordinates, 0.0) | refs
-    home |= {name: value for pose in base_poses for name, value in list_home(pose)}
-    if all_read:
-        home |= _read_home(merge_sections(root, "keyframe"), tuple(refs), floating=robot.floating)
-    return replace(
-        robot,
-        home=tuple((name, home[name]) for name in robot.coordinates if home[name] != 0.0),
-        actuated=_choose_actuated(robot, actuation),
-    )
+    poses = (joint.base_pose for joint in mjcf_joints if joint.base_pose is not None)
+    base_home = {name: value for pose in poses for name, value in list_home(pose)}
+    home = {**refs, **base_home, **read_home(merge_sections(root, "keyframe"), mjcf_joints)}
+    home_in_order = tuple((name, home[name]) for name in robot.coordinates if home.get(name, 0.0) != 0.0)
+    driven = (name for joint in actuation for name in (joint, *(f"{joint}.{letter}" for letter in BALL_AXES)))
+    return choose_actuated(replace(robot, home=home_in_order), driven)
 
 
 def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
@@ -96,19 +100,25 @@ def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
 
 
 def _read_inertias(
-    bodies: Sequence[Body], joints: Sequence[Joint], compiler: Compiler, findings: FindingCollector
+    bodies: Sequence[Body],
+    joints: Sequence[Joint],
+    compiler: Compiler,
+    findings: FindingCollector,
+    measure: Callable[[Iterable[Node]], MeshInertias],
 ) -> dict[str, BodyInertia]:
     """Return the inertia of every body. Bodies fixed to the world may have an unknown inertia, which has no effect."""
     moves = {WORLD: False}
     for joint in joints:
         moves[joint.child] = moves[joint.parent] or joint.moves or joint.kind is JointKind.FREE
     inertias = {WORLD: MASSLESS}
+    needed = [body for body in bodies[1:] if moves[body.name] or compiler.settotalmass > 0.0]
+    meshes = measure([geom for body in needed for geom in body.content.find_meshes(compiler)])
     for body in bodies[1:]:
-        if not moves[body.name] and compiler.settotalmass <= 0.0 and body.content.find_mesh(compiler) is not None:
+        if not any(body is other for other in needed) and body.content.find_meshes(compiler):
             findings.note("fixed bodies whose inertia depends on a mesh are treated as massless: {}", body.name)
             inertias[body.name] = MASSLESS
         else:
-            inertias[body.name] = read_inertia(body.content, compiler)
+            inertias[body.name] = read_inertia(body.content, compiler, meshes)
     total = sum(inertia.mass for inertia in inertias.values())
     if compiler.settotalmass > 0.0 and total > 0.0:
         return {name: scale(inertia, compiler.settotalmass / total) for name, inertia in inertias.items()}
@@ -120,8 +130,6 @@ def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: Finding
     for body in bodies:
         if body.node.number("gravcomp", 0.0) != 0.0:
             findings.warn("the gravity compensation (gravcomp) of bodies is ignored: {}", body.name)
-    for tendon in merge_sections(root, "tendon").children:
-        findings.warn("tendons are ignored: {}", tendon.get("name", f"<{tendon.tag}> in line {tendon.line}"))
     option = merge_sections(root, "option")
     for key in ("density", "viscosity"):
         if option.number(key, 0.0) != 0.0:
@@ -137,34 +145,3 @@ def _read_gravity(root: Node) -> Vector:
 def _is_disabled(root: Node, effect: str) -> bool:
     flags = [node for node in merge_sections(root, "option").all("flag") if effect in node.attributes]
     return bool(flags) and read_choice(flags[-1], effect, "enable", ("enable", "disable")) == "disable"
-
-
-def _read_home(keyframe: Node, movable: Sequence[str], *, floating: bool) -> dict[str, float]:
-    """Return the positions of the keyframe ``home`` if it has one position for each of these joints.
-
-    The pose of a floating base comes first, with a quaternion w, x, y, z.
-    """
-    base_size = FREE_JOINT_POSITIONS if floating else 0
-    for key in keyframe.all("key"):
-        if key.get("name", "") == HOME_KEY and "qpos" in key.attributes:
-            qpos = key.numbers("qpos")
-            if len(qpos) == base_size + len(movable):
-                home = dict(zip(movable, qpos[base_size:], strict=True))
-                if floating:
-                    pose = Frame.shift(*qpos[:3]) @ Frame.from_quaternion(*qpos[3:base_size])
-                    home |= dict.fromkeys(BASE_COORDINATES, 0.0) | dict(list_home(pose))
-                return home
-    return {}
-
-
-def _choose_actuated(robot: Robot, driven: Iterable[str]) -> tuple[str, ...]:
-    """Return the coordinates with actuators and the coordinates outside loops; empty if a loop has no actuator."""
-    if not robot.loops:
-        return robot.actuated
-    joints = [joint for name in driven for joint in robot.movable if joint.name == name]
-    chosen = dict.fromkeys(name for joint in joints for name in robot.coordinates_of([joint]))
-    loops = [set(robot.coordinates_of(robot.joints_of(loop))) for loop in robot.loops]
-    if not all(loop & set(chosen) for loop in loops):
-        return ()
-    free = (name for name in robot.coordinates if not any(name in loop for loop in loops))
-    return tuple(dict.fromkeys((*chosen, *free)))

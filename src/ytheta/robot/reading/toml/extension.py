@@ -71,6 +71,7 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
         source=top.text("source", base.source),
         gravity=to_vector(top.numbers("gravity", 3, base.gravity)),
         mounting=read_frame(top.table("mounting"), snapper) if top.has("mounting") else base.mounting,
+        closure_tolerance=top.number("closure_tolerance", base.closure_tolerance),
         lengths=tuple({**dict(base.lengths), **dict(symbols.lengths)}.items()),
         angles=tuple({**dict(base.angles), **dict(symbols.angles)}.items()),
         links=_merge_parts(base.links, top.tables("link"), _change_link, read_link),

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ytheta.conventions import STANDARD_GRAVITY
+from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.errors import InputError, RobotFileError
 from ytheta.files.lengths import SymbolKind, is_length_name, parse_scalar, to_number
 from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import Table, describe_value, to_finite_number
 from ytheta.robot.floating.base import float_base
 from ytheta.robot.frame import to_vector
+from ytheta.robot.locking import lock_joints
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.extension import Symbols, extend_robot
@@ -35,6 +36,7 @@ from ytheta.robot.robot import Robot
 
 FORMAT = 1
 UNSET = "unset"
+HOME = "home"
 IDENTIFICATION = "identification"
 UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of identifications with unknown geometry
 
@@ -50,9 +52,22 @@ def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str],
     top.lengths = frozenset(dict(symbols.lengths)) | frozenset(dict(base.lengths) if base else ())
     top.angles = frozenset(dict(symbols.angles)) | frozenset(dict(base.angles) if base else ())
     robot = extend_robot(base, top, snapper, symbols) if base else _read_robot(top, path, snapper, symbols)
+    positions = _read_locks(top.table("lock"))
     floating = top.flag("floating", default=False)
     top.finish()
-    return float_base(robot) if floating and not robot.floating else robot
+    robot = float_base(robot) if floating and not robot.floating else robot
+    return lock_joints(robot, positions) if positions else robot
+
+
+def _read_locks(table: Table) -> dict[str, float | None]:
+    """Read the positions of locked joints by name or pattern; None for the home position."""
+    positions: dict[str, float | None] = {}
+    for name, value in table.items():
+        number = to_finite_number(value)
+        if number is None and value != HOME:
+            raise table.error(f"{name} should be a number in rad or m, or {HOME!r}, not {describe_value(value)}")
+        positions[name] = number
+    return positions
 
 
 def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
@@ -72,6 +87,7 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> R
         source=top.text("source", ""),
         gravity=to_vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
         mounting=read_frame(top.table("mounting"), snapper),
+        closure_tolerance=top.number("closure_tolerance", CLOSURE_TOLERANCE),
         lengths=symbols.lengths,
         angles=symbols.angles,
         inertias_unknown=top.flag("inertias_unknown", default=without_geometry),

@@ -1,12 +1,13 @@
 """Inertia of an MJCF body, read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
 
-Meshes are never opened. A body whose inertia depends on a mesh is an error.
+Inertias of geoms with meshes are computed by ``mesh`` beforehand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_flag
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
+from ytheta.robot.reading.mjcf.masses.shapes import SHAPES
 from ytheta.robot.reading.mjcf.orientation import read_pose, read_segment
-from ytheta.robot.reading.mjcf.shapes import SHAPES
 from ytheta.robot.reading.snap import Snapper
 from ytheta.shapes import Float
 
@@ -38,6 +39,7 @@ class BodyInertia:
         return Inertia.about_center(self.mass, to_vector(self.center), to_rows(self.tensor))
 
 
+NO_MESHES: Mapping[tuple[str, int], BodyInertia] = MappingProxyType({})
 MASSLESS = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
@@ -53,35 +55,40 @@ class Content:
         setting = compiler.inertiafromgeom
         return setting == "true" or (setting == "auto" and self.inertial is None)
 
-    def find_mesh(self, compiler: Compiler) -> Node | None:
-        """Return a geom with a mesh on which the inertia depends, if there is one."""
+    def find_meshes(self, compiler: Compiler) -> list[Node]:
+        """Return the geoms with a mesh on which the inertia depends."""
         if not self.uses_geoms(compiler):
-            return None
-        geoms = (node for node, _ in self.geoms if _has_mass(node, compiler))
-        return next((node for node in geoms if _read_shape(node) not in SHAPES or "mesh" in node.attributes), None)
+            return []
+        return [node for node, _ in self.geoms if _has_mass(node, compiler) and _has_mesh(node)]
 
 
-def read_inertia(content: Content, compiler: Compiler) -> BodyInertia:
-    """Read the inertia of a body."""
+def identify_element(node: Node) -> tuple[str, int]:
+    """Return the place of an element in its file, by which it can be recognized."""
+    return str(node.path), node.start
+
+
+def read_inertia(
+    content: Content, compiler: Compiler, meshes: Mapping[tuple[str, int], BodyInertia] = NO_MESHES
+) -> BodyInertia:
+    """Read the inertia of a body. ``meshes`` are inertias of geoms with meshes, see ``identify_element``."""
     with np.errstate(over="ignore", invalid="ignore"):
-        inertia = _read_unbounded(content, compiler)
+        inertia = _read_unbounded(content, compiler, meshes)
     if not all(np.isfinite(part).all() for part in (inertia.mass, inertia.center, inertia.tensor)):
         node = content.inertial[0] if content.inertial is not None else content.geoms[0][0]
         raise node.error("its mass, position or inertia is too large to compute with; give smaller numbers")
     return _apply_bounds(inertia, compiler)
 
 
-def _read_unbounded(content: Content, compiler: Compiler) -> BodyInertia:
+def _read_unbounded(content: Content, compiler: Compiler, meshes: Mapping[tuple[str, int], BodyInertia]) -> BodyInertia:
     explicit = MASSLESS if content.inertial is None else _read_inertial(*content.inertial, compiler)
     if content.uses_geoms(compiler):
-        mesh = content.find_mesh(compiler)
-        if mesh is not None:
-            raise mesh.error(
-                "the inertia of the body depends on a mesh, but meshes are not opened; give the body an "
-                "<inertial>, for example by saving the model with MuJoCo (saveinertial='true', mj_saveLastXML)"
-            )
         geoms = [(node, around) for node, around in content.geoms if _has_mass(node, compiler)]
-        inferred = _add([_read_geom(node, around, compiler) for node, around in geoms])
+        inferred = _add(
+            [
+                _move(meshes[identify_element(node)], around) if _has_mesh(node) else _read_geom(node, around, compiler)
+                for node, around in geoms
+            ]
+        )
         return inferred if inferred.mass > 0.0 else explicit
     return explicit
 
@@ -111,6 +118,17 @@ def _rotate(mass: float, tensor: Float[np.ndarray, "3 3"], frame: Frame) -> Body
     """Return the inertia in body axes, given the tensor in the axes of this frame."""
     rotation = np.array(frame.rotation)
     return BodyInertia(mass, frame.matrix[:3, 3], rotation @ tensor @ rotation.T)
+
+
+def _move(inertia: BodyInertia, around: Frame) -> BodyInertia:
+    """Return the inertia of a geom in body axes, given the frame of the elements around the geom."""
+    rotation = np.array(around.rotation)
+    center = rotation @ inertia.center + around.matrix[:3, 3]
+    return BodyInertia(inertia.mass, center, rotation @ inertia.tensor @ rotation.T)
+
+
+def _has_mesh(node: Node) -> bool:
+    return _read_shape(node) not in SHAPES or "mesh" in node.attributes
 
 
 def _read_shape(node: Node) -> str:

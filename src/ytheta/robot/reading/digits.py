@@ -1,0 +1,35 @@
+"""The precision of a description: how many digits its geometry has, and how well loops can close because of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ytheta.conventions import CLOSURE_TOLERANCE
+from ytheta.files.xml_document import Node
+from ytheta.robot.checks import MAX_CLOSURE_TOLERANCE
+
+POSE_KEYS = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "axis", "anchor", "relpose", "xyz", "rpy")
+_NUMBER = re.compile(r"[-+]?0*\.?0*(\d*\.?\d*)")
+
+
+def find_closure_tolerance(nodes: Iterable[Node]) -> float:
+    """Return the gap up to which loops count as closed, from the largest number of digits of poses and axes.
+
+    Poses with n significant digits have relative errors up to 10^(1 - n) / 2, of lengths and angles of the order of
+    one. The errors of the poses of a loop add up, to ten times as much at most.
+    """
+    digits = max((_count_digits(word) for node in nodes for word in _list_numbers(node)), default=0)
+    if digits == 0:
+        return CLOSURE_TOLERANCE
+    return min(MAX_CLOSURE_TOLERANCE, max(CLOSURE_TOLERANCE, 10.0 ** (1 - digits)))
+
+
+def _list_numbers(node: Node) -> list[str]:
+    return [word for key in POSE_KEYS if key in node.attributes for word in node.attributes[key].split()]
+
+
+def _count_digits(word: str) -> int:
+    """Return the number of significant digits, without zeros at the end."""
+    match = _NUMBER.match(word.partition("e")[0].partition("E")[0])
+    return len(match[1].replace(".", "").rstrip("0")) if match else 0

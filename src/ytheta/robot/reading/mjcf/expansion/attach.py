@@ -1,0 +1,196 @@
+"""``<attach>``: a part of another model, with a prefix before all of its names.
+
+The other model is an ``<asset><model>``. Its part keeps its own default classes and its own units of angles.
+Constraints, tendons and actuators of the other model are added if their bodies, joints and sites belong to the part.
+"""
+
+from __future__ import annotations
+
+import math
+import os.path
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from ytheta.errors import suggest_names
+from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.xml_document import Node, parse_xml
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
+from ytheta.robot.reading.mjcf.defaults import ATTACHED, Defaults, find_kind, read_defaults
+from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
+from ytheta.robot.reading.mjcf.expansion.replicate import expand_replicates
+
+MAX_MODELS = 100  # attached in one file, counting those of attached models
+SECTIONS = ("equality", "tendon", "actuator")
+_REFERENCES = (
+    *("body", "body1", "body2", "joint", "joint1", "joint2", "jointinparent", "site", "site1", "site2", "refsite"),
+    *("tendon", "tendon1", "tendon2", "slidersite", "cranksite", "sidesite", "geom"),
+)
+_ASSETS = ("mesh", "hfield", "material", "texture")
+_KINDS = {"fixed": "tendon", "spatial": "tendon", "connect": "equality", "weld": "equality"}
+_SAME_SETTINGS = ("inertiafromgeom", "inertiagroups", "boundmass", "boundinertia", "balanceinertia", "settotalmass")
+
+
+def expand_models(root: Node, path: Path, allow_paths: Sequence[Path] = ()) -> Node:
+    """Return a document, whose files are included already, with copies and attached models inserted."""
+    return _Attacher(path, allow_paths).expand(root, (path.resolve(),))
+
+
+class _Attacher:
+    def __init__(self, path: Path, allow_paths: Sequence[Path]) -> None:
+        self.path, self.allow_paths = path, allow_paths
+        self.count = 0
+
+    def expand(self, root: Node, files: tuple[Path, ...]) -> Node:
+        """Expand the document of the last of these files; each of them attaches the next."""
+        compiler = read_compiler(merge_sections(root, "compiler"))
+        world = expand_replicates(merge_sections(root, "worldbody"), compiler)
+        added: list[Node] = []
+        if any(node.tag == "attach" for node in world.descendants()):
+            world = self._insert(world, root, compiler, files, added)
+        others = tuple(node for node in root.children if node.tag != "worldbody")
+        return replace(root, children=(*others, *added, world))
+
+    def _insert(self, node: Node, root: Node, compiler: Compiler, files: tuple[Path, ...], added: list[Node]) -> Node:
+        """Return an element with attached bodies; sections that belong to these bodies are appended to ``added``."""
+        children: list[Node] = []
+        for child in node.children:
+            if child.tag == "attach":
+                part = _Part(child, self._read(child, root, files), compiler)
+                children += part.bodies
+                added += part.sections
+            else:
+                children.append(self._insert(child, root, compiler, files, added))
+        return replace(node, children=tuple(children))
+
+    def _read(self, node: Node, root: Node, files: tuple[Path, ...]) -> Node:
+        """Return the expanded document of the model that an ``<attach>`` names."""
+        self.count += 1
+        if self.count > MAX_MODELS:
+            raise node.error(f"more than {MAX_MODELS} models are attached; merge some of them")
+        models = {
+            child.get("name", "") or PurePosixPath(child.text("file")).stem: child
+            for child in merge_sections(root, "asset").all("model")
+        }
+        name = node.text("model")
+        if name not in models:
+            raise node.error(f"there is no model {name!r} in <asset>{suggest_names(name, models)}")
+        file = resolve_reference(models[name].text("file"), files[-1], models[name].where, self.allow_paths)
+        if file is None or file in files:
+            raise models[name].error(
+                "the model attaches itself; remove one <attach>" if file else "the file is not a path; give its path"
+            )
+        content = parse_xml(read_bytes(file), file)
+        if content.tag != "mujoco":
+            raise models[name].error(f"{file.name} is not an MJCF file, so it cannot be attached; convert it to MJCF")
+        return self.expand(insert_includes(content, file, self.allow_paths), (*files, file))
+
+
+class _Part:
+    """The elements of another model that one ``<attach>`` inserts."""
+
+    def __init__(self, node: Node, model: Node, compiler: Compiler) -> None:
+        self.prefix, self.model, self.target = node.get("prefix", ""), model, compiler
+        self.compiler = read_compiler(merge_sections(model, "compiler"))
+        for name in _SAME_SETTINGS:
+            if getattr(self.compiler, name) != getattr(compiler, name):
+                raise node.error(
+                    f"the attached model has another compiler setting '{name}' than this file, which is not supported; "
+                    "load the model with MuJoCo, save it with mj_saveLastXML, and read the saved file"
+                )
+        self.defaults = read_defaults(model.all("default"))
+        roots = self._find_roots(node)
+        names: set[str] = set()
+        for root in roots:
+            for element in (root, *root.descendants()):
+                names |= {element.get("name", "")} if element.tag in ("body", "joint", "freejoint", "site") else set()
+        self.bodies = [self._convert(root, None) for root in roots]
+        self.sections = [self._convert_section(tag, names) for tag in SECTIONS] + [self._convert_assets()]
+
+    def _find_roots(self, node: Node) -> list[Node]:
+        """Return the body that is attached, or all elements of the world."""
+        world = merge_sections(self.model, "worldbody")
+        if "body" not in node.attributes:
+            return list(world.children)
+        bodies = {element.get("name", ""): element for element in world.descendants() if element.tag == "body"}
+        name = node.text("body")
+        if name not in bodies:
+            raise node.error(f"the attached model has no body {name!r}{suggest_names(name, bodies)}")
+        return [bodies[name]]
+
+    def _convert_section(self, tag: str, names: set[str]) -> Node:
+        """Return a section with the elements that belong to the part; kept tendons count as names."""
+        section = merge_sections(self.model, tag)
+        kept: list[Node] = []
+        for element in section.children:
+            used = [
+                node.attributes[key]
+                for node in (element, *element.children)
+                for key in _REFERENCES
+                if key in node.attributes and not (node.tag == "geom" or key in ("geom", "sidesite"))
+            ]
+            if all(name in names for name in used):
+                kept.append(self._convert(element, None))
+                if tag == "tendon":
+                    names.add(element.get("name", ""))
+        return Node(tag, {}, section.line, section.path, tuple(kept), section.start)
+
+    def _convert_assets(self) -> Node:
+        """Return the meshes with absolute paths."""
+        section = merge_sections(self.model, "asset")
+        meshes: list[Node] = []
+        for element in section.all("mesh"):
+            node = self.defaults.apply(element, "mesh")
+            file = node.get("file", "")
+            name = node.get("name", "") or PurePosixPath(file.replace("\\", "/")).stem
+            attributes = {**node.attributes, "name": self.prefix + name, "class": ATTACHED}
+            if file and "://" not in file:
+                file = PurePosixPath(file.replace("\\", "/")).name if self.compiler.strippath else file
+                attributes["file"] = os.path.join(self.model.path.resolve().parent, self.compiler.meshdir, file)
+            meshes.append(replace(node, attributes=attributes))
+        return Node("asset", {}, section.line, section.path, tuple(meshes), section.start)
+
+    def _convert(self, node: Node, childclass: str | None) -> Node:
+        """Return an element with prefixed names, inherited attributes and angles in the units of the main file."""
+        inner = node.attributes.get("childclass", childclass)
+        node = _apply(self.defaults, node, childclass)
+        attributes = {key: value for key, value in node.attributes.items() if key not in ("class", "childclass")}
+        for key in ("name", *_REFERENCES, *_ASSETS):
+            if attributes.get(key):
+                attributes[key] = self.prefix + attributes[key]
+        attributes = self._convert_angles(replace(node, attributes=attributes))
+        children = tuple(self._convert(child, inner) for child in node.children)
+        return replace(node, attributes={**attributes, "class": ATTACHED}, children=children)
+
+    def _convert_angles(self, node: Node) -> dict[str, str]:
+        attributes = dict(node.attributes)
+        turns = node.tag == "joint" and attributes.get("type", "hinge") in ("hinge", "ball")
+        if self.compiler.autolimits and not self.target.autolimits and "range" in attributes:
+            attributes.setdefault("limited", "true")
+        if self.compiler.degrees != self.target.degrees:
+            factor = math.pi / 180.0 if self.compiler.degrees else 180.0 / math.pi
+            for key in ("range", "ref", "springref") if turns else ():
+                if key in attributes:
+                    attributes[key] = _format(factor * number for number in node.numbers(key))
+            if "euler" in attributes:
+                attributes["euler"] = _format(factor * number for number in node.numbers("euler", 3))
+            if "axisangle" in attributes:
+                *axis, angle = node.numbers("axisangle", 4)
+                attributes["axisangle"] = _format((*axis, factor * angle))
+        if "euler" in attributes and self.compiler.eulerseq != self.target.eulerseq:
+            raise node.error(
+                "the attached model has another 'eulerseq' than this file; write its angles as quaternions"
+            )
+        return attributes
+
+
+def _apply(defaults: Defaults, node: Node, childclass: str | None) -> Node:
+    """Return an element with the attributes that it inherits in its own model."""
+    if node.tag in ("body", "frame"):
+        return node
+    kind = _KINDS.get(node.tag, find_kind(node.tag))
+    return defaults.apply(node, kind, childclass)
+
+
+def _format(numbers: Iterable[float]) -> str:
+    return " ".join(repr(float(number)) for number in numbers)

@@ -1,0 +1,1 @@
+"""xacro files, expanded to URDF by xacrodoc in a process of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-MAX_SECONDS = 5.0  # for one input
+MAX_SECONDS = 5.0  # of processor time for one input, which other work on the machine does not lengthen
 MAX_MEMORY = 10**9  # bytes of the whole process
 
 

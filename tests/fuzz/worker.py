@@ -46,7 +46,7 @@ def main(seeds: Path, descriptor: int, jobs: list[tuple[str, int, int, int]]) ->
 
 def read_input(reader: Reader, path: Path) -> tuple[Outcome, str]:
     """Read one input; return the outcome and, if it is a failure, its cause."""
-    start, text = time.monotonic(), ""
+    start, text = time.process_time(), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # a warning reaches the user as a line of source
@@ -63,7 +63,7 @@ def read_input(reader: Reader, path: Path) -> tuple[Outcome, str]:
         text = f"{type(error).__name__}: {str(error)[:200]} ({own_place}{Path(place.filename).name}:{place.lineno})"
     if outcome is Outcome.REFUSED:
         outcome, text = _judge_message(text)
-    seconds = time.monotonic() - start
+    seconds = time.process_time() - start
     if seconds > MAX_SECONDS:
         return Outcome.SLOW, f"{seconds:.1f} s"
     peak = read_peak_memory()

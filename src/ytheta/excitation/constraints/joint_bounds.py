@@ -26,7 +26,9 @@ PositionInput = Mapping[str, tuple[float, float]] | None
 
 @dataclass(frozen=True, eq=False)
 class JointBounds:
-    """Limits of all actuated coordinates in SI units; ``effort`` already contains the margin for the model.
+    """Limits of all actuated coordinates in SI units.
+
+    ``effort`` is already reduced by ``effort_margin``, the share that is kept free for errors of the model.
 
     Infinite limits are not kept; only the user can ask for them.
     """
@@ -38,6 +40,7 @@ class JointBounds:
     acceleration: PerJoint
     jerk: PerJoint
     effort: PerJoint
+    effort_margin: float = 0.0
 
     def __post_init__(self) -> None:
         for array in (self.lower, self.upper, self.velocity, self.acceleration, self.jerk, self.effort):
@@ -110,9 +113,9 @@ def find_bounds(
                 f"the position limits of {name!r}, {low:g} and {high:g}, contradict each other: they leave no room "
                 f"for motion; give others with position={{{name!r}: (lower, upper)}}"
             )
-    return JointBounds(joints, lower, upper, speeds, accelerations, jerks, efforts * (1.0 - effort_margin)), tuple(
-        findings
-    )
+    reduced = efforts * (1.0 - effort_margin)
+    bounds = JointBounds(joints, lower, upper, speeds, accelerations, jerks, reduced, effort_margin)
+    return bounds, tuple(findings)
 
 
 def _merge(robot: Robot, quantity: str, given: LimitInput, described: Sequence[float]) -> PerJoint:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.arguments import check_number, is_positive
+from ytheta.arguments import check_kind, check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.excitation.earlier import ModelInput
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.model_file import Model, find_earlier_model, read_model
+from ytheta.identification.result import Identification
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -57,6 +58,8 @@ def choose_parameters(
     """Return robot and parameters of a design; raise an InputError if nothing is unknown."""
     selects = bool(friction or rotor_inertia or parameters)
     if model is not None:
+        form = "an earlier identification, a Model or its .toml file; the robot is the first argument"
+        check_kind("model", model, (Identification, Model, str, Path), form)
         if selects or payload is not None:
             raise InputError(
                 "an earlier model determines the parameters; leave friction, rotor_inertia, parameters and payload out"

@@ -4,6 +4,9 @@
 it on an idle machine; it prints the load that it saw.
 
     python -m benchmarks.excite --robots panda iiwa14 --friction
+    python -m benchmarks.excite --robots panda --seconds 5 --seeds 1        # a short run
+
+Random search keeps the same limits, but not the clearances, which makes it easier.
 """
 
 from __future__ import annotations
@@ -53,12 +56,13 @@ class Line:
     violations: int
 
 
-def design(name: str, criterion: str, **options: Any) -> tuple[Line, yt.Excitation]:
-    result = yt.excite(yt.load(name), criterion=criterion, **options)
+def design(name: str, criterion: str, seed: int, **options: Any) -> tuple[Line, yt.Excitation]:
+    result = yt.excite(yt.load(name), criterion=criterion, rng=seed, **options)
+    assert result.design is not None
     compared, work = result.relative_to_d_optimal, result.design.statistics
     line = Line(
         name,
-        criterion,
+        f"{criterion}, seed {seed}",
         result.columns,
         result.condition_number,
         result.scaled_condition_number,
@@ -95,26 +99,31 @@ def search_randomly(name: str, result: yt.Excitation, seconds: float) -> Line:
     return Line(name, what, "", best[0], best[1], nan, nan, nan, seconds, nan, f"{count} of {count}", 0)
 
 
-def measure(robots: list[str], *, friction: bool) -> Iterator[Line]:
+def measure(robots: list[str], *, friction: bool, seeds: int, seconds: float | None) -> Iterator[Line]:
     for name in robots:
-        line, result = design(name, "balanced")
-        yield line
-        yield search_randomly(name, result, line.seconds)
-        for criterion in CRITERIA[1:]:
-            yield design(name, criterion)[0]
-        if friction:
-            yield design(name, "balanced", friction=FRICTION)[0]
+        for seed in range(seeds):
+            line, result = design(name, "balanced", seed, time_limit=seconds)
+            yield line
+            if seed == 0:
+                yield search_randomly(name, result, line.seconds)
+            for criterion in CRITERIA[1:]:
+                yield design(name, criterion, seed, time_limit=seconds)[0]
+            if friction:
+                yield design(name, "balanced", seed, time_limit=seconds, friction=FRICTION)[0]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--robots", nargs="+", default=["panda", "iiwa14"])
     parser.add_argument("--friction", action="store_true", help="also with friction columns")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="number of random seeds, beginning with 0")
+    parser.add_argument("--seconds", type=float, metavar="S", help="time limit of each design; by default none")
     arguments = parser.parse_args()
     heads = ("robot", "criterion", "columns", "plain", "scaled", "mean std / D", "worst std / D", "plain at 25 %")
     table = Table(*heads, "s", "first s", "feasible", "violations", box=box.SIMPLE_HEAD)
     console = Console(width=200)
-    for line in measure(arguments.robots, friction=arguments.friction):
+    options = {"friction": arguments.friction, "seeds": arguments.seeds, "seconds": arguments.seconds}
+    for line in measure(arguments.robots, **options):
         numbers = (line.plain, line.scaled, line.mean, line.worst, line.slow, line.seconds, line.first_seconds)
         texts = [f"{value:.3g}" if math.isfinite(value) else "" for value in numbers]
         table.add_row(line.robot, line.what, line.columns, *texts, line.feasible, str(line.violations))

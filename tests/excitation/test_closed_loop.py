@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 import ytheta as yt
-from tests.support.designed_motion import COULOMB_SPEED, FRICTION, NOISE, RATE, design_motion, make_arm
+from tests.support.designed_motion import (
+    COULOMB_SPEED,
+    FRICTION,
+    NOISE,
+    RATE,
+    design_motion,
+    design_two_link,
+    make_arm,
+)
+from tests.support.pinocchio_peer import peer
 from ytheta.robot.parts import Drive
 
 DRAWS = 8  # of the noise
@@ -63,3 +72,29 @@ def test_repeated_periods_are_averaged() -> None:
     assert "2 periods of 10 s were averaged" in finding.text
     np.testing.assert_allclose(compare(averaged) / compare(all_samples), 1.0, atol=0.15)
     assert abs(averaged.beta - all_samples.beta).max() > 0.0
+
+
+def test_the_spread_of_50_identifications_is_the_expected_one() -> None:
+    """Torques of Pinocchio along the design, 50 draws of their noise; each is identified."""
+    excitation, robot = design_two_link(), yt.load("lu-two-link")
+    t = np.arange(0.0, excitation.seconds, 1.0 / excitation.rate)
+    motion, oracle = excitation.trajectory.evaluate(t), peer(robot)
+    tau = np.array([oracle.torque(*row) for row in zip(motion.q, motion.qd, motion.qdd, strict=True)])
+    rng = np.random.default_rng(7)
+    estimates, stated = [], []
+    for _ in range(50):
+        noisy = tau + excitation.noise * rng.normal(size=tau.shape)
+        log = yt.Log(t=t, q=motion.q, tau=noisy, joints=robot.actuated)
+        fit = yt.identify(robot, log, estimator="weighted", friction=(), rotor_inertia=False)
+        assert fit.names == excitation.base.names
+        estimates.append(fit.beta)
+        stated.append(fit.std)
+    obtained = np.std(estimates, axis=0, ddof=1)
+    errors = np.mean(estimates, axis=0) - excitation.base.beta
+    assert (abs(errors) < 4.0 * obtained / np.sqrt(50)).all()
+    for std in (obtained, np.median(stated, axis=0)):
+        ratio = std / excitation.std
+        assert ((ratio > 1.0 / MAX_RATIO) & (ratio < MAX_RATIO)).all()
+        assert not (
+            (0.5 * ratio > 1.0 / MAX_RATIO) & (0.5 * ratio < MAX_RATIO)
+        ).any()  # of a design for twice the noise

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import ytheta as yt
+from tests.support.pinocchio_peer import peer
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError
 from ytheta.excitation.result import Excitation
 
@@ -27,7 +29,7 @@ ARM = """
 </robot>
 """
 LIMITED = '<limit lower="-0.5" upper="0.5" velocity="3" effort="100"/>'
-MIMIC = '<limit lower="-3" upper="3" velocity="%g" effort="100"/><mimic joint="j1" multiplier="1.5"/>'
+MIMIC = '<limit lower="-3" upper="3" velocity="%g" effort="%g"/><mimic joint="j1" multiplier="1.5"/>'
 
 
 def load_arm(folder: Path, elbow: str) -> yt.Robot:
@@ -68,7 +70,11 @@ def test_wrong_clearances_are_refused(clearance: float, tmp_path: Path) -> None:
 
 
 def test_a_clearance_that_cannot_be_checked_is_refused() -> None:
-    limits = {"position": {"joint1": (-1.0, 1.0), "joint2": (-1.0, 1.0)}, "velocity": 1.0, "effort": 100.0}
+    limits = {
+        "position": {"joint1": (-1.0, 1.0), "joint2": (-1.0, 1.0)},
+        "velocity": 1.0,
+        "effort": {"joint1": 400.0, "joint2": 60.0},
+    }
     with pytest.raises(InputError, match="self-collision cannot be checked"):
         yt.excite(yt.load("lu-two-link"), clearance=0.05, **limits)  # type: ignore[arg-type]  # of several kinds
 
@@ -76,10 +82,60 @@ def test_a_clearance_that_cannot_be_checked_is_refused() -> None:
 @pytest.mark.parametrize("velocity", [0.4, 100.0])
 def test_limits_of_mimic_joints_are_kept(velocity: float, tmp_path: Path) -> None:
     """The elbow moves 1.5 times as fast as the shoulder; the twin has a limit that does not matter."""
-    robot = load_arm(tmp_path, MIMIC % velocity)
+    robot = load_arm(tmp_path, MIMIC % (velocity, 100.0))
     excitation = yt.excite(robot, starts=2, polished=1, self_collision=False)
     speed = 1.5 * abs(excitation.trajectory.evaluate(np.linspace(0.0, 20.0, 4001)).qd).max()
     assert speed <= velocity
     assert bool(speed > 0.4) is (velocity > 1.0)
     assert not excitation.violations
     assert any(use.name == "j2" and use.quantity == "velocity" for use in excitation.uses)
+
+
+@pytest.mark.parametrize("effort", [0.5, 100.0])
+def test_effort_limits_of_mimic_joints_are_kept(effort: float, tmp_path: Path) -> None:
+    """The torque of the elbow is that of an arm whose elbow moves alone; the twin has a limit that does not matter."""
+    robot = load_arm(tmp_path, MIMIC % (100.0, effort))
+    excitation = yt.excite(robot, starts=2, polished=1, self_collision=False, effort_margin=0.2)
+    motion = excitation.trajectory.sample_period(400)
+    oracle = peer(load_arm(tmp_path, LIMITED))
+    rows = [np.array([row[0], 1.5 * row[0]]) for values in (motion.q, motion.qd, motion.qdd) for row in values]
+    q, qd, qdd = np.array(rows).reshape(3, 400, 2)
+    elbow = max(abs(oracle.torque(*row)[1]) for row in zip(q, qd, qdd, strict=True))
+    assert elbow <= 0.8 * effort
+    assert bool(elbow > 0.8 * 0.5) is (effort > 1.0)
+    assert not excitation.violations
+    (use,) = [use for use in excitation.uses if use.name == "j2" and use.quantity == "torque"]
+    assert use.limit == pytest.approx(0.8 * effort)
+    assert use.value == pytest.approx(elbow, rel=1e-2)
+
+
+@pytest.mark.parametrize("has_counterweight", [True, False])
+def test_a_payload_design_keeps_torques_without_the_load_too(has_counterweight: bool) -> None:
+    """A counterweight that balances the load makes torques larger without it; without counterweight, it is the twin."""
+    arm = yt.load("lu-two-link")
+    reach = dict(arm.lengths)["l2"]
+    assert reach is not None
+    load = yt.Inertia.point_mass(10.0, (0.1, 0.0, 0.0))  # from the end of the arm
+    if has_counterweight:
+        weight = yt.Inertia.point_mass(10.0, (-reach - 0.1, 0.0, 0.0))
+        arm = arm.with_inertias({"link2": yt.Inertia.from_names(_add(arm.link("link2").inertia, weight))})
+    limits = {
+        "position": dict.fromkeys(arm.actuated, (-1.0, 1.0)),
+        "velocity": 2.0,
+        "effort": {"joint1": 400.0, "joint2": 60.0},
+    }
+    result = yt.excite(arm, payload=load, criterion="d", starts=1, polished=1, **limits)  # type: ignore[arg-type]
+    assert not result.violations
+    motion = result.trajectory.sample_period(500)
+    rows = list(zip(motion.q, motion.qd, motion.qdd, strict=True))
+    loaded, empty = (
+        np.abs([peer(each).torque(*row) for row in rows]).max(axis=0)
+        for each in (result.robot, result.robot.with_inertias({"load": yt.Inertia()}))
+    )
+    assert (np.maximum(loaded, empty) <= result.bounds.effort).all()
+    assert bool((empty > loaded).any()) is has_counterweight
+    assert result.robot.link("load").inertia == load
+
+
+def _add(first: yt.Inertia, second: yt.Inertia) -> dict[str, float]:
+    return dict(zip(LINK_PARAMETERS, np.add(first.parameters, second.parameters).tolist(), strict=True))

@@ -38,7 +38,8 @@ def make_bounds(robot: Robot, **changes: float) -> JointBounds:
     """Generous limits of all joints; ``changes`` replace a limit of all joints."""
     count = len(robot.actuated)
     limits = {"lower": -1.5, "upper": 1.5, "velocity": 4.0, "acceleration": 30.0, "jerk": 300.0, "effort": 1e4}
-    return JointBounds(robot.actuated, **{key: np.full(count, value) for key, value in (limits | changes).items()})
+    arrays = {key: np.full(count, value) for key, value in (limits | changes).items()}
+    return JointBounds(robot.actuated, **arrays)  # type: ignore[arg-type]  # effort_margin is no array
 
 
 def make_design(name: str, *, paths: tuple[PathConstraint, ...] = (), **changes: float) -> Design:

@@ -51,6 +51,7 @@ from ytheta.cli.option_lists.excite import (
     parse_boxes,
     parse_limits,
     parse_obstacles,
+    parse_payload,
     parse_pose,
     parse_positions,
 )
@@ -162,7 +163,7 @@ def excite(
             ("noise", noise),
         )
     }
-    positions, pose = parse_positions(position), parse_pose(start)
+    positions, pose, load = parse_positions(position), parse_pose(start), parse_payload(payload)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
     described = read_robot(
         robot,
@@ -179,7 +180,7 @@ def excite(
         "friction": parse_words(friction),
         "rotor_inertia": rotor_inertia,
         "parameters": parse_words(parameters),
-        "payload": payload,
+        "payload": load,
         "model": model,
         "logs": log or (),
         "position": positions,

@@ -128,8 +128,8 @@ def find_noise(robot: Robot, noise: LimitInput, effort: PerJoint) -> PerJoint:
     if noise is None:
         return values
     form = f"a positive number of Nm or N from {MIN_NOISE:g} to {MAX_NOISE:g}"
-    given = noise if isinstance(noise, Mapping) else dict.fromkeys(robot.actuated, noise)
-    for name, value in given.items():
+    by_joint = noise if isinstance(noise, Mapping) else dict.fromkeys(robot.actuated, noise)
+    for name, value in by_joint.items():
         if name not in robot.actuated:
             raise UnknownNameError(f"noise: there is no joint {name!r}{suggest_names(name, robot.actuated)}")
         values[robot.actuated.index(name)] = check_number(

@@ -18,6 +18,7 @@ from ytheta.excitation.surroundings import BoxInput
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.excitation.writing.coefficient_file import load_trajectory
 from ytheta.logs.reading.read import LogInput
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 
 
@@ -29,7 +30,7 @@ def assess_trajectory(
     friction: Sequence[str] | None = (),
     rotor_inertia: bool = False,
     parameters: Sequence[str] | None = (),
-    payload: float | None = None,
+    payload: float | Inertia | None = None,
     model: ModelInput | None = None,
     logs: Sequence[LogInput] = (),
     position: PositionInput = None,

@@ -29,6 +29,7 @@ from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, Pro
 from ytheta.excitation.surroundings import BoxInput
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 
 REFERENCE_BUDGET = Budget(starts=8, polished=2)  # of the D-optimal trajectory to which deviations are compared
@@ -45,7 +46,7 @@ def excite(
     friction: Sequence[str] | None = (),
     rotor_inertia: bool = False,
     parameters: Sequence[str] | None = (),
-    payload: float | None = None,
+    payload: float | Inertia | None = None,
     model: ModelInput | None = None,
     logs: Sequence[LogInput] = (),
     start: Mapping[str, float] | Sequence[float] | None = None,
@@ -83,7 +84,8 @@ def excite(
     criterion        "balanced", "plain", "scaled", "d", "a", "e" or "lin"; see ``criteria.registry``
     friction, rotor_inertia, parameters
                      parameters to be revealed, as in ``base_parameters``
-    payload          largest mass, kg, of an unknown load: only the load's parameters are unknown then
+    payload          largest mass, kg, of an unknown load, or its Inertia in the frame of the last link: only the load's
+                     parameters are unknown then, and torques are within their limits without the load, too
     model, logs      earlier identification (or its file) and earlier logs; the design adds what is still weak
     start            start pose, by name or in the order of ``robot.actuated``; by default it is chosen
     position, velocity, acceleration, jerk, effort

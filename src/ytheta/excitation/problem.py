@@ -96,7 +96,8 @@ def pose_problem(
         obstacles=obstacles,
         box=box,
     )
-    constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)))
+    empty = None if model.empty is None else RobotKernels(model.empty, base)
+    constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)), empty)
     deviations = find_noise(model.robot, noise, bounds.effort / (1.0 - margin))
     prior = collect_information(kernels, model=model.model, logs=logs, noise=deviations, rate=rate)
     assumed = describe_assumed_noise(deviations, rate, is_assumed=noise is None)

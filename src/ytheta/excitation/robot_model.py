@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.arguments import check_number, is_positive
+from ytheta.arguments import check_kind, check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.excitation.earlier import ModelInput
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.model_file import Model, find_earlier_model, read_model
+from ytheta.identification.result import Identification
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -31,7 +32,8 @@ class DesignModel:
 
     robot: Robot
     base: BaseParameters
-    model: ModelInput | None
+    model: ModelInput | None = None
+    empty: Robot | None = None  # without the load of a payload design
 
     def find_base(self, velocity: PerJoint) -> BaseParameters:
         """Return the parameters of the robot with smooth Coulomb friction, for these speed limits."""
@@ -50,12 +52,14 @@ def choose_parameters(
     friction: Sequence[str] | None,
     rotor_inertia: bool,
     parameters: Sequence[str] | None,
-    payload: float | None,
+    payload: float | Inertia | None,
     model: ModelInput | None,
 ) -> DesignModel:
     """Return robot and parameters of a design; raise an InputError if nothing is unknown."""
     selects = bool(friction or rotor_inertia or parameters)
     if model is not None:
+        form = "an earlier identification, a Model or its .toml file; the robot is the first argument"
+        check_kind("model", model, (Identification, Model, str, Path), form)
         if selects or payload is not None:
             raise InputError(
                 "an earlier model determines the parameters; leave friction, rotor_inertia, parameters and payload out"
@@ -71,21 +75,25 @@ def choose_parameters(
             f"every parameter of robot {robot.name!r} is already known, or has no effect on its torques: there is "
             "nothing to reveal; select other parameters, or another robot"
         )
-    return DesignModel(robot, base, None)
+    return DesignModel(robot, base)
 
 
-def _add_load(robot: Robot, payload: float) -> DesignModel:
-    """Return the robot with a load of this mass, whose ten parameters are unknown.
+def _add_load(robot: Robot, payload: float | Inertia) -> DesignModel:
+    """Return the robot with the heaviest load, whose ten parameters are unknown.
 
-    A load of the description is replaced by it; otherwise it is at the last link.
+    It replaces a load of the description, and is otherwise at the last link. A mass is a point mass at its origin.
     """
-    form = "the largest mass of the load in kg, such as 3"
-    mass = check_number("payload", payload, form, allow=is_positive)
-    inertia = Inertia.point_mass(mass, (0.0, 0.0, 0.0))
+    form = "the largest mass of the load in kg, such as 3, or an Inertia with mass"
+    if isinstance(payload, Inertia):
+        inertia = payload
+        check_number("payload", inertia.mass, form, allow=is_positive)
+    else:
+        inertia = Inertia.point_mass(check_number("payload", payload, form, allow=is_positive), (0.0, 0.0, 0.0))
     name = next((link.name for link in robot.links if link.load), LOAD)
     has_load = any(link.load for link in robot.links)
     loaded = robot.with_inertias({name: inertia}) if has_load else robot.with_load(inertia, name=name)
-    return DesignModel(loaded, base_parameters(loaded, parameters=[f"{name}.*"]), None)
+    empty = loaded.with_inertias({name: Inertia()})
+    return DesignModel(loaded, base_parameters(loaded, parameters=[f"{name}.*"]), None, empty)
 
 
 def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:

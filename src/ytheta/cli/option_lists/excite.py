@@ -58,8 +58,11 @@ Parameters = Annotated[
     str | None, typer.Option(metavar="NAMES", help="Reveal exactly these: names or patterns such as 'link*,*.fv'.")
 ]
 Payload = Annotated[
-    float | None,
-    typer.Option(metavar="KG", help="Reveal only an unknown load of at most this mass at the last link."),
+    str | None,
+    typer.Option(
+        metavar="KG[@X,Y,Z]",
+        help="Reveal only an unknown load of at most this mass at the last link, in kg; its centre in m.",
+    ),
 ]
 ModelFile = Annotated[
     str | None,
@@ -231,6 +234,21 @@ def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], lis
         pairs = parse_ranges(ranges, "--box", example)
         boxes[frame] = [lower for lower, _ in pairs], [upper for _, upper in pairs]
     return boxes
+
+
+def parse_payload(text: str | None) -> float | yt.Inertia | None:
+    """Parse a mass, or a mass and its centre such as ``3@0,0,0.1``."""
+    if text is None:
+        return None
+    form = "a mass in kg, such as 3, or with its centre in m, such as 3@0,0,0.1"
+    mass, at, place = text.partition("@")
+    number = _parse_number(mass, f"--payload {text!r}", form)
+    if not at:
+        return number
+    center = [_parse_number(piece, f"--payload {text!r}", form) for piece in place.split(",")]
+    if len(center) != 3 or not number > 0.0:
+        raise InputError(f"--payload {text!r}: write {form}")
+    return yt.Inertia.point_mass(number, (center[0], center[1], center[2]))
 
 
 def parse_pose(text: str | None) -> list[float] | dict[str, float] | None:

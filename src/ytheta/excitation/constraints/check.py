@@ -99,9 +99,9 @@ def _check_rates(trajectory: Trajectory, motion: SampledTrajectory, constraints:
 
 
 def _check_torques(motion: SampledTrajectory, constraints: Constraints, x: np.ndarray) -> Iterator[LimitUse]:
-    torque = constraints.kernels.compute_torque(x, motion.qd, motion.qdd)
-    slack = bound_torque_between(torque)
-    yield from _compare("torque", constraints, motion, abs(torque), slack, constraints.bounds.effort)
+    torques = constraints.compute_torques(x, motion.qd, motion.qdd)
+    largest, slack = abs(torques).max(axis=0), bound_torque_between(torques)
+    yield from _compare("torque", constraints, motion, largest, slack, constraints.bounds.effort)
 
 
 def _compare(
@@ -120,7 +120,8 @@ def _compare(
 
 
 def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x: np.ndarray) -> Iterator[LimitUse]:
-    """Check position, velocity and acceleration of joints that loops or couplings move, at the samples."""
+    """Check position, velocity, acceleration and torque of joints that loops or couplings move, at the samples."""
+    torques = find_mimic_torques(motion, constraints, x)
     passive = find_passive_motion(motion, constraints, x)
     for joint, positions, velocity, acceleration in passive:
         low, high = joint.limits.lower, joint.limits.upper
@@ -134,6 +135,7 @@ def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x
         for quantity, values, largest in (
             ("velocity", abs(velocity), joint.limits.velocity),
             ("acceleration", abs(acceleration), joint.limits.acceleration),
+            *([("torque", *torques[joint.name])] if joint.name in torques else []),
         ):
             if largest and np.isfinite(largest):
                 row = int(np.argmax(values))
@@ -172,16 +174,36 @@ def find_passive_motion(
     return passive
 
 
+def find_mimic_torques(
+    motion: SampledTrajectory, constraints: Constraints, x: np.ndarray
+) -> dict[str, tuple[Float[np.ndarray, "samples"], float]]:
+    """Return the absolute torques of joints that couplings move, and their limits with the margin for the model.
+
+    Only joints with such a limit are contained. Torques of robots with loops are not unique, and are left out.
+    """
+    robot = constraints.kernels.robot
+    limits = {
+        k: joint.limits.effort
+        for k, joint in enumerate(robot.merged.movable)
+        if joint.name not in robot.actuated and joint.limits.effort and np.isfinite(joint.limits.effort)
+    }
+    if robot.loops or not limits:
+        return {}
+    torques = [abs(kernels.compute_tree_torque(x, motion.qd, motion.qdd)) for kernels in constraints.loads]
+    largest, share = np.max(torques, axis=0), 1.0 - constraints.bounds.effort_margin
+    return {robot.merged.movable[k].name: (largest[:, k], share * limit) for k, limit in limits.items()}
+
+
 def _check_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint) -> Iterator[LimitUse]:
     lowest, times = bound_margins(trajectory, constraints, path)
     for name, value, time in zip(path.names, lowest, times, strict=True):
         yield LimitUse("clearance", name, float(value), 0.0, float(time), np.nan, bool(value < 0.0))
 
 
-def bound_torque_between(torque: Float[np.ndarray, "samples joints"]) -> Float[np.ndarray, "joints"]:
+def bound_torque_between(torques: Float[np.ndarray, "loads samples joints"]) -> Float[np.ndarray, "joints"]:
     """Return how much torques of a period can exceed their samples, from second differences."""
-    second = torque - 0.5 * (np.roll(torque, 1, axis=0) + np.roll(torque, -1, axis=0))
-    return TORQUE_SAFETY * 2.0 * abs(second).max(axis=0) / 8.0
+    second = torques - 0.5 * (np.roll(torques, 1, axis=1) + np.roll(torques, -1, axis=1))
+    return TORQUE_SAFETY * 2.0 * abs(second).max(axis=(0, 1)) / 8.0
 
 
 def bound_margins(

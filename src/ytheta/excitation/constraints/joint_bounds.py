@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.findings import Finding, Severity
 from ytheta.robot.parts import Joint
@@ -26,7 +27,9 @@ PositionInput = Mapping[str, tuple[float, float]] | None
 
 @dataclass(frozen=True, eq=False)
 class JointBounds:
-    """Limits of all actuated coordinates in SI units; ``effort`` already contains the margin for the model.
+    """Limits of all actuated coordinates in SI units.
+
+    ``effort`` is already reduced by ``effort_margin``, the share that is kept free for errors of the model.
 
     Infinite limits are not kept; only the user can ask for them.
     """
@@ -38,6 +41,7 @@ class JointBounds:
     acceleration: PerJoint
     jerk: PerJoint
     effort: PerJoint
+    effort_margin: float = 0.0
 
     def __post_init__(self) -> None:
         for array in (self.lower, self.upper, self.velocity, self.acceleration, self.jerk, self.effort):
@@ -86,6 +90,8 @@ def find_bounds(
     """
     joints, limits = robot.actuated, robot.actuated_limits
     lower, upper = (np.array([getattr(each, side) for each in limits]) for side in ("lower", "upper"))
+    form = "pairs (lower, upper) by joint, such as {'elbow': (-1.5, 1.5)}"
+    check_kind("position", position, (Mapping, type(None)), form)
     for name, pair in ({} if position is None else _check_names(robot, "position", position)).items():
         lower[joints.index(name)], upper[joints.index(name)] = _check_pair(name, pair)
     speeds = _merge(robot, "velocity", velocity, [each.velocity or math.inf for each in limits])
@@ -110,29 +116,29 @@ def find_bounds(
                 f"the position limits of {name!r}, {low:g} and {high:g}, contradict each other: they leave no room "
                 f"for motion; give others with position={{{name!r}: (lower, upper)}}"
             )
-    return JointBounds(joints, lower, upper, speeds, accelerations, jerks, efforts * (1.0 - effort_margin)), tuple(
-        findings
-    )
+    reduced = efforts * (1.0 - effort_margin)
+    bounds = JointBounds(joints, lower, upper, speeds, accelerations, jerks, reduced, effort_margin)
+    return bounds, tuple(findings)
 
 
-def _merge(robot: Robot, quantity: str, given: LimitInput, described: Sequence[float]) -> PerJoint:
+def _merge(robot: Robot, quantity: str, requested: LimitInput, described: Sequence[float]) -> PerJoint:
     values = np.array(described, dtype=float)
-    if given is None:
+    if requested is None:
         return values
-    if not isinstance(given, Mapping):
-        return np.full(len(values), _check_limit(quantity, "", given))
-    for name, value in _check_names(robot, quantity, given).items():
+    if not isinstance(requested, Mapping):
+        return np.full(len(values), _check_limit(quantity, "", requested))
+    for name, value in _check_names(robot, quantity, requested).items():
         values[robot.actuated.index(name)] = _check_limit(quantity, name, value)
     return values
 
 
-def _check_names(robot: Robot, quantity: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    for name in given:
+def _check_names(robot: Robot, quantity: str, requested: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in requested:
         if name not in robot.actuated:
             raise UnknownNameError(
                 f"{quantity}: robot {robot.name!r} has no actuated joint {name!r}{suggest_names(name, robot.actuated)}"
             )
-    return given
+    return requested
 
 
 def _check_limit(quantity: str, name: str, value: Any) -> float:
@@ -154,25 +160,25 @@ def _check_pair(name: str, pair: Any) -> tuple[float, float]:
     return low, high
 
 
-def _list_missing(joints: Sequence[str], values: PerJoint, given: LimitInput) -> list[str]:
+def _list_missing(joints: Sequence[str], values: PerJoint, requested: LimitInput) -> list[str]:
     """Return the joints without a limit, except those for which the user asks for none."""
-    if given is not None and not isinstance(given, Mapping):
+    if requested is not None and not isinstance(requested, Mapping):
         return []
-    explicit = given or {}
+    explicit = requested or {}
     return [name for name, value in zip(joints, values, strict=True) if math.isinf(value) and name not in explicit]
 
 
 def _explain_missing(robot: Robot, missing: Mapping[str, Sequence[str]]) -> str:
-    parts = [f"{quantity} of {', '.join(names)}" for quantity, names in missing.items() if names]
     examples = {"position": ("(-1.5, 1.5)", "-1.5:1.5"), "velocity": ("1.5", "1.5"), "effort": ("50.0", "50")}
-    options = [
-        f"{quantity}={{{names[0]!r}: {examples[quantity][0]}, …}} (--{quantity} {names[0]}={examples[quantity][1]} …)"
+    parts = [
+        f"the {quantity} of {', '.join(names)} ({quantity}={{{names[0]!r}: {examples[quantity][0]}, …}}, or "
+        f"--{quantity} {names[0]}={examples[quantity][1]} …)"
         for quantity, names in missing.items()
         if names
     ]
     return (
-        f"robot {robot.name!r} lacks limits that a safe motion needs: {'; '.join(parts)}; give them with "
-        f"{' and '.join(options)}, or add them to the description"
+        f"robot {robot.name!r} lacks limits that a safe motion needs; give those of {', of '.join(parts)}, or add "
+        "them to the description"
     )
 
 
@@ -180,12 +186,12 @@ def _apply_rule(
     joints: Sequence[str],
     quantity: str,
     values: PerJoint,
-    given: LimitInput,
+    requested: LimitInput,
     factor: float,
     lower_order: PerJoint,
     findings: list[Finding],
 ) -> PerJoint:
-    names = _list_missing(joints, values, given)
+    names = _list_missing(joints, values, requested)
     if not names:
         return values
     other = {"acceleration": "velocity", "jerk": "acceleration"}[quantity]

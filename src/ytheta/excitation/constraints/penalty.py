@@ -15,7 +15,7 @@ from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.robot_kernels import RobotKernels
 from ytheta.excitation.trajectories.basis import ACCELERATION, POSITION, VELOCITY
 from ytheta.excitation.trajectories.rest_to_rest import Motion
-from ytheta.shapes import SamplesByCoordinate, SamplesByJoint
+from ytheta.shapes import Float, SamplesByCoordinate, SamplesByJoint
 
 LIMIT_SHARE = 0.995  # share of a limit at which its penalty begins
 MARGIN_SCALE = 0.05  # m; a margin that is too small by this amount counts like a limit exceeded by 100 %
@@ -24,11 +24,27 @@ MARGIN_RESERVE = 0.003  # m; margin at which the penalty of a path constraint be
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Everything that a trajectory must keep."""
+    """Everything that a trajectory must keep.
+
+    ``kernels`` belong to the robot, with its load if it has one. ``empty`` are those without the load, if the torques
+    must be within their limits without it, too. Torques are linear in the load, so that they are within the limits for
+    every part of it.
+    """
 
     bounds: JointBounds
     kernels: RobotKernels
     paths: tuple[PathConstraint, ...] = ()
+    empty: RobotKernels | None = None
+
+    @property
+    def loads(self) -> tuple[RobotKernels, ...]:
+        """The kernels with each load for which torques are limited."""
+        return (self.kernels,) if self.empty is None else (self.kernels, self.empty)
+
+    def compute_torques(
+        self, x: SamplesByCoordinate, qd: SamplesByJoint, qdd: SamplesByJoint
+    ) -> Float[np.ndarray, "loads samples joints"]:
+        return np.stack([kernels.compute_torque(x, qd, qdd) for kernels in self.loads])
 
     def penalize(self, motion: Motion, x: SamplesByCoordinate) -> tuple[float, Motion]:
         """Return the penalty of a sampled motion, and its derivatives with respect to the motion."""
@@ -39,10 +55,11 @@ class Constraints:
             value, gradient[order] = _penalize_excess(motion[order], limit)
             total += value
         qd, qdd = motion[VELOCITY], motion[ACCELERATION]
-        value, slopes = _penalize_excess(self.kernels.compute_torque(x, qd, qdd), bounds.effort)
-        if value > 0.0:
-            total += value
-            gradient[:3] += self.kernels.pull_back_torque(x, qd, qdd, slopes).transpose(1, 0, 2)
+        for kernels in self.loads:
+            value, slopes = _penalize_excess(kernels.compute_torque(x, qd, qdd), bounds.effort)
+            if value > 0.0:
+                total += value
+                gradient[:3] += kernels.pull_back_torque(x, qd, qdd, slopes).transpose(1, 0, 2)
         if self.paths:
             positions = self.kernels.compute_joint_positions(x)
             slope = np.zeros_like(positions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -105,6 +105,21 @@ class RobotKernels(PickledByFields):
         """Return the derivatives of the sum of weights · tau with respect to q, qd and qdd."""
         nonzeros = np.ascontiguousarray(weights[:, self._torque.indices[0]])
         return _find_kernel(self._torque_pullback)(x, qd, qdd, nonzeros, threads=1)
+
+    def compute_tree_torque(
+        self, x: SamplesByCoordinate, qd: SamplesByJoint, qdd: SamplesByJoint
+    ) -> Float[np.ndarray, "samples movable"]:
+        """Return the torques of all movable joints, as if couplings moved none of them; for robots without loops.
+
+        The torques in loops are not unique.
+        """
+        factors = self.robot.merged.coupling_map[0]
+        rates = [np.ascontiguousarray(each @ factors.T) for each in (qd, qdd)]
+        return _find_kernel(self._tree_torque)(self.compute_joint_positions(x), *rates, threads=1)
+
+    @cached_property
+    def _tree_torque(self) -> AnyKernel:
+        return inverse_dynamics(replace(self.robot.merged, couplings=(), motors=(), actuated=(), home=()))
 
     @cached_property
     def _loops(self) -> Constraint | None:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.excitation.constraints.check import CHECK_POINTS, bound_margins, bound_torque_between, find_passive_motion
+from ytheta.excitation.constraints.check import (
+    CHECK_POINTS,
+    bound_margins,
+    bound_torque_between,
+    find_mimic_torques,
+    find_passive_motion,
+)
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.trajectories.basis import POSITION, VELOCITY
 from ytheta.excitation.trajectories.rest_to_rest import RestToRest, Unknowns
@@ -66,8 +72,8 @@ def _keeps_torques_and_paths(trajectory: Trajectory, constraints: Constraints) -
     x = constraints.kernels.close(motion.q)
     if x is None or not _keeps_passive_limits(motion, constraints, x):
         return False
-    torque = constraints.kernels.compute_torque(x, motion.qd, motion.qdd)
-    if (abs(torque).max(axis=0) + bound_torque_between(torque) > constraints.bounds.effort).any():
+    torques = constraints.compute_torques(x, motion.qd, motion.qdd)
+    if (abs(torques).max(axis=(0, 1)) + bound_torque_between(torques) > constraints.bounds.effort).any():
         return False
     return all((bound_margins(trajectory, constraints, path)[0] >= 0.0).all() for path in constraints.paths)
 
@@ -81,7 +87,8 @@ def _keeps_passive_limits(motion: SampledTrajectory, constraints: Constraints, x
             return False
         if any(largest and abs(values).max() > largest for values, largest in pairs):
             return False
-    return True
+    mimic_torques = find_mimic_torques(motion, constraints, x).values()
+    return all(torque.max() <= limit for torque, limit in mimic_torques)
 
 
 def _divide(limit: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -86,10 +86,10 @@ def _hold_torque(constraints: Constraints, q: SamplesByJoint) -> SamplesByJoint:
     """Return the absolute torques at rest; infinite where loops do not close."""
     kernels, rest = constraints.kernels, np.zeros((1, q.shape[1]))
     if not kernels.robot.loops:
-        return abs(kernels.compute_torque(np.ascontiguousarray(q), np.zeros_like(q), np.zeros_like(q)))
+        return abs(constraints.compute_torques(np.ascontiguousarray(q), np.zeros_like(q), np.zeros_like(q))).max(axis=0)
     torque = np.full(q.shape, np.inf)
     for k, row in enumerate(q):
         x = kernels.close(row[None])
         if x is not None:
-            torque[k] = abs(kernels.compute_torque(x, rest, rest))[0]
+            torque[k] = abs(constraints.compute_torques(x, rest, rest)).max(axis=0)[0]
     return torque

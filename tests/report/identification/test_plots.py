@@ -16,7 +16,14 @@ def test_plots_hold_the_trace(identification: Identification, page: Page) -> Non
     for j in range(len(identification.base.robot.actuated)):
         figures = json.loads(page.scripts[f"torque-{j + 1}"])
         bands = ["95 % interval"] * 2  # of the predicted torque and of the residual
-        assert [line["name"] for line in figures["data"]] == [*bands, "raw", "measured", "predicted", "residual"]
+        assert [line["name"] for line in figures["data"]] == [
+            *bands,
+            "description",
+            "raw",
+            "measured",
+            "predicted",
+            "residual",
+        ]
     assert "zmin" in json.loads(page.scripts["correlation"])["data"][0]
 
 

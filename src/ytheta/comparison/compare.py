@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ytheta.display import Displayed
+from ytheta.comparison.friction_curves import FrictionCurves, compute_friction_curves
+from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.exporting.descriptions.bodies import list_joint_differences
 from ytheta.exporting.source import refuse_newer_file
@@ -65,7 +66,7 @@ class FrictionComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Displayed):
+class Comparison(Reported):
     """Models of one robot, side by side.
 
     Attributes
@@ -74,6 +75,8 @@ class Comparison(Displayed):
     models       the models
     parameters   the base parameters of all models
     friction     the friction of the bodies, by joint and kind
+    friction_curves
+                 the friction of each drive as a function of its speed
     predictions  the predicted torques of a log by each model; empty without a log
     """
 
@@ -90,6 +93,11 @@ class Comparison(Displayed):
         """The parameters that differ by more than 3 standard deviations, largest difference first."""
         rows = (row for row in self.parameters if row.largest_difference > MIN_NOTABLE_DIFFERENCE)
         return tuple(sorted(rows, key=lambda row: -row.largest_difference))
+
+    @property
+    def friction_curves(self) -> tuple[FrictionCurves, ...]:
+        """The friction of each drive as a function of its speed, without offset and at zero load."""
+        return tuple(compute_friction_curves(self.models, self.predictions))
 
     @property
     def torque_differences(self) -> tuple[PerJoint, ...]:

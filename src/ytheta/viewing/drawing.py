@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, SamplesByJoint, Vector3
-from ytheta.viewing.scene import Pose, Scene, make_scene
+from ytheta.shapes import Float, Vector3
+from ytheta.viewing.scene import Pose, SamplesByActuated, Scene, make_scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Drawing:
     after: tuple[DrawnEllipsoid, ...]
 
 
-def make_drawing(described: Robot, identified: Robot, samples: SamplesByJoint) -> Drawing | None:
+def make_drawing(described: Robot, identified: Robot, samples: SamplesByActuated) -> Drawing | None:
     """Return the drawing at the middle one of the samples at which loops close; None if they close at none.
 
     ``samples``: actuated coordinates, such as recorded ones; rows that are not finite are ignored.

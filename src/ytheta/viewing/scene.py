@@ -20,6 +20,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, PerJoint, SamplesByJoint, Vector3
 from ytheta.viewing.ellipsoid import InertiaEllipsoid, make_ellipsoid
 
+SamplesByActuated = Float[np.ndarray, "samples actuated"]
 Pose = Float[np.ndarray, "4 4"]
 MIN_LENGTH = 1e-6  # m; shorter lines are not drawn
 
@@ -48,7 +49,7 @@ class Scene:
     ellipsoids: dict[str, InertiaEllipsoid]
     bones: tuple[Bone, ...]
 
-    def compute_joint_positions(self, Q: SamplesByJoint) -> SamplesByJoint:
+    def compute_joint_positions(self, Q: SamplesByActuated) -> SamplesByJoint:
         """Return the positions of all movable joints for actuated coordinates; NaN if loops cannot close there."""
         if self.robot.loops:
             outcome = solve(self._constraint, Q)

@@ -57,7 +57,7 @@ def test_a_repeated_motion_is_not_called_unseen(identification: Identification, 
     )
     text = Page(identification_html(again)).text
     assert "motion not used for the fit" not in text
-    assert text.count("a repetition of the same motion") == 3  # in the verdict, beside the figure and above the plots
+    assert text.count("a repetition of the same motion") == 4  # in verdict and headline, beside the figure, above plots
 
 
 def test_strongly_correlated_parameters(identification: Identification) -> None:

@@ -61,7 +61,7 @@ def test_bands_follow_the_covariance(fit: Identification) -> None:
 
 def test_figures_have_band_line_and_marks(fit: Identification) -> None:
     for curve, figure in plot_friction(fit):
-        assert [trace.name for trace in figure.data] == ["95 % interval", "friction"]
+        assert [trace.name for trace in figure.data] == ["measured", "95 % interval", "friction"]
         assert [shape["x0"] for shape in figure.layout.shapes] == pytest.approx([-curve.speed, curve.speed])
     assert {"friction of joint1", "friction of joint2"} <= set(fit.figures())
 

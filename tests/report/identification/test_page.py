@@ -72,8 +72,8 @@ def test_choice_and_bodies_are_on_the_page(identification: Identification, page:
     assert [row["name"] for row in rows] == list(identification.standard.names)
     theta = dict(zip(identification.robot.parameter_names, identification.theta.tolist(), strict=True))
     for row in rows:
-        assert row["cells"][2][1] == theta[row["name"]]
-        assert row["cells"][2][0] in page.text
+        assert row["cells"][3][1] == theta[row["name"]]
+        assert row["cells"][3][0] in page.text
     without = Page(identification_html(replace(identification, choice=NO_CHOICE)))
     assert "chosen by the data (log" not in without.text.lower()
 
@@ -130,15 +130,18 @@ def test_a_browser_draws_the_plots(chromium: str, identification: Identification
     assert console == []
     shown = Page(dom)
     plots = [given for _, given in shown.tags if "js-plotly-plot" in (given.get("class") or "")]
-    assert [given["id"] for given in plots] == ["torque-1", "torque-2", "correlation"]
+    kinds = ("torque", "residual", "motion", "values", "origin")
+    expected = [f"{kind}-{k}" for kind, count in zip(kinds, (2, 2, 2, 2, 1), strict=True) for k in range(1, count + 1)]
+    assert [given["id"] for given in plots] == [*expected, "correlation"]
     lines = [given for tag, given in shown.tags if tag == "path" and given.get("class") == "js-line"]
-    assert len(lines) == 4 * 2 * 2  # of two joints, broken at the gap
+    assert len(lines) == 5 * 2 * 2 + 2 * 2  # of two joints, broken at the gap; and of their residuals
+    assert len([given for tag, given in shown.tags if tag == "ellipse"]) == 2 * 3  # of links and load, before and after
     assert "needs JavaScript" not in shown.text
 
 
 def test_a_click_sorts_a_table(chromium: str, identification: Identification, html: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.html"
-    click = "document.querySelector('#parameters th:nth-child(2)').click();</script>"
+    click = "document.querySelector('#parameters th:nth-child(3)').click();</script>"
     path.write_text(re.sub(r"plots\(\);\s*</script>", click, remove_policy(html)), encoding="utf-8")
     dom, console = open_page(chromium, path)
     assert console == []

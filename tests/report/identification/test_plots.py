@@ -16,7 +16,14 @@ def test_plots_hold_the_trace(identification: Identification, page: Page) -> Non
     for j in range(len(identification.base.robot.actuated)):
         figures = json.loads(page.scripts[f"torque-{j + 1}"])
         bands = ["95 % interval"] * 2  # of the predicted torque and of the residual
-        assert [line["name"] for line in figures["data"]] == [*bands, "raw", "measured", "predicted", "residual"]
+        assert [line["name"] for line in figures["data"]] == [
+            *bands,
+            "description",
+            "raw",
+            "measured",
+            "predicted",
+            "residual",
+        ]
     assert "zmin" in json.loads(page.scripts["correlation"])["data"][0]
 
 
@@ -38,7 +45,9 @@ def test_time_at_rest_is_shaded() -> None:
     left_out = np.array([True, True, False, True, False, False, True])
     assert list(find_left_out_times(seconds, left_out)) == [(0.0, 1.0), (3.0, 3.0), (5.0, 5.0)]
     lines = np.zeros((7, 2))
-    trace = Trace(seconds, lines, lines, lines, np.stack([left_out, ~left_out & np.isfinite(seconds)], axis=1), lines, lines)
+    trace = Trace(
+        seconds, lines, lines, lines, np.stack([left_out, ~left_out & np.isfinite(seconds)], axis=1), lines, lines
+    )
     assert [(shape.x0, shape.x1) for shape in plot_torque(trace, 1, "Nm").layout.shapes] == [(2.0, 2.0), (4.0, 4.0)]
     moving = Trace(seconds, lines, lines, lines, np.zeros((7, 2), dtype=bool), lines, lines)
     assert not plot_torque(moving, 0, "Nm").layout.shapes

@@ -9,7 +9,7 @@ import numpy as np
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.shapes import Float
 
-MIN_BINS, MAX_BINS = 12, 60
+MIN_BINS, MAX_BINS = 16, 60
 RANGE = 5.0  # half of the range of a histogram, in standard deviations; larger residuals are counted at its ends
 
 
@@ -44,7 +44,7 @@ def compute_residual_histogram(errors: TorqueErrors, joint: int) -> ResidualHist
     std = float(np.std(residual)) if len(residual) else 0.0
     if not std > 0.0:
         return None
-    count = int(np.clip(2.0 * len(residual) ** (1.0 / 3.0), MIN_BINS, MAX_BINS))
+    count = int(np.clip(4.0 * len(residual) ** (1.0 / 3.0), MIN_BINS, MAX_BINS))
     mean, reach = float(np.mean(residual)), RANGE * std
     edges = np.linspace(mean - reach, mean + reach, count + 1)
     counts, _ = np.histogram(np.clip(residual, edges[0], edges[-1]), edges)

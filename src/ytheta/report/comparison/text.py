@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from ytheta.report.comparison.tables import describe_differences
 from ytheta.report.numbers import format_plain, significant_digits
-from ytheta.report.terminal import Column, fit_table, list_names, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from ytheta.comparison.compare import Comparison, ParameterComparison
 
 MAX_LISTED_PARAMETERS = 20
-MAX_NAMES = 8
 
 
 def print_comparison(console: Console, comparison: Comparison, *, verbose: bool = False) -> None:
@@ -29,13 +29,7 @@ def print_comparison(console: Console, comparison: Comparison, *, verbose: bool 
     _print_friction(console, comparison)
     if comparison.predictions:
         _print_torques(console, comparison)
-    names = [row.name for row in comparison.notable]
-    if names:
-        subject = f"{len(names)} parameters differ" if len(names) > 1 else "1 parameter differs"
-        text = f"{subject} by more than 3 standard deviations: {list_names(names, MAX_NAMES)}"
-    else:
-        text = "no parameter differs by more than 3 standard deviations"
-    console.print(safe_text(text))
+    console.print(safe_text(describe_differences(comparison)))
 
 
 def _print_parameters(console: Console, comparison: Comparison, rows: Iterable[ParameterComparison]) -> None:

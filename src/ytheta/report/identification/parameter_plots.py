@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.identification.standard_parameters import Mark
 from ytheta.report.line_plot import COLOURS
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
@@ -22,12 +23,13 @@ QUANTILE = 1.96  # half of a 95 % interval, in standard deviations
 ROW_HEIGHT, FRAME_HEIGHT = 17, 70  # pixels
 CELL_HEIGHT = 26
 MAX_BAR = 1.0  # half of an error bar relative to the largest value of the plot; longer bars leave the plot
+MARK_SYMBOLS = {Mark.DATA: "●", Mark.SHARED: "◐", Mark.PRIOR: "○"}
 # What determined a value: prior, both, data. The colours are transparent, so that they suit light and dark pages.
 SHARE_COLOURS = ((0.0, "rgba(176, 125, 10, 0.55)"), (0.5, "rgba(128, 136, 148, 0.25)"), (1.0, "rgba(26, 127, 75, 0.6)"))
 
 
 def plot_values(identification: Identification) -> Iterator[tuple[str, go.Figure]]:
-    """Yield for each unit a figure of the base parameters with 95 % intervals, and their values in the description.
+    """Yield for each unit a title and a figure: base parameters with 95 % intervals, and values of the description.
 
     Parameters that the motion does not determine are left out.
     """
@@ -36,9 +38,9 @@ def plot_values(identification: Identification) -> Iterator[tuple[str, go.Figure
     for k, (term, power) in enumerate(base.leading_terms):
         if np.isfinite(identification.std[k]):
             unit = parameter_unit(term, base.robot.prismatic_joints, length_power=power)
-            groups.setdefault(unit or "parameters of declared forces", []).append(k)
-    for unit, places in groups.items():
-        yield unit, _plot_group(identification, unit, places)
+            groups.setdefault("without unit" if unit in ("", "1") else f"in {unit}", []).append(k)
+    for title, places in groups.items():
+        yield title, _plot_group(identification, title.removeprefix("in "), places)
 
 
 def _plot_group(identification: Identification, unit: str, places: Sequence[int]) -> go.Figure:
@@ -104,14 +106,14 @@ def plot_origins(identification: Identification) -> Iterator[tuple[str, go.Figur
         return
     standard = identification.standard
     shares = dict(zip(standard.names, standard.data_shares.tolist(), strict=True))
-    words = {name: mark.value for name, mark in standard.marks.items()}
+    symbols_of_marks = {name: MARK_SYMBOLS[mark] for name, mark in standard.marks.items()}
     for title, symbols in (("links", LINK_PARAMETERS), ("drives", ALL_JOINT_PARAMETERS)):
         kinds = [symbol for symbol in symbols if any(name.rpartition(".")[2] == symbol for name in shares)]
         owners = list(dict.fromkeys(name.rpartition(".")[0] for name in shares if name.rpartition(".")[2] in kinds))
         if not owners:
             continue
         values = np.array([[shares.get(f"{owner}.{kind}", np.nan) for kind in kinds] for owner in owners])
-        texts = [[words.get(f"{owner}.{kind}", "") for kind in kinds] for owner in owners]
+        texts = [[symbols_of_marks.get(f"{owner}.{kind}", "") for kind in kinds] for owner in owners]
         table = {
             "type": "heatmap",
             "z": values,
@@ -119,7 +121,7 @@ def plot_origins(identification: Identification) -> Iterator[tuple[str, go.Figur
             "y": [escape(owner) for owner in owners],
             "text": texts,
             "texttemplate": "%{text}",
-            "textfont": {"size": 10},
+            "textfont": {"size": 12},
             "zmin": 0.0,
             "zmax": 1.0,
             "colorscale": SHARE_COLOURS,

@@ -48,7 +48,7 @@ def make_identification_figures(identification: Identification) -> dict[str, go.
     figures |= {f"friction of {curve.name}": figure for curve, figure in plot_friction(identification)}
     figures |= {f"residuals of {name}": figure for name, figure in plot_residuals(identification)}
     figures |= {f"motion of {name}": figure for name, figure in plot_motion(identification)}
-    figures |= {f"parameters in {unit}": figure for unit, figure in plot_values(identification)}
+    figures |= {f"parameters {title}": figure for title, figure in plot_values(identification)}
     figures |= {f"origin of the parameters of {title}": figure for title, figure in plot_origins(identification)}
     return figures | {"correlations": plot_correlations(identification)}
 

@@ -41,7 +41,7 @@ def plot_residuals(identification: Identification) -> Iterator[tuple[str, go.Fig
         unit = get_torque_unit(robot, name)
         longest = MAX_PERIODS * max(expected, float(errors.autocorrelation_time[j]) / rate)
         shown = correlation.seconds <= longest
-        traces = [
+        traces: list[dict[str, object]] = [
             {
                 "type": "bar",
                 "x": histogram.centers.astype(np.float32),

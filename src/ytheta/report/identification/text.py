@@ -126,7 +126,7 @@ def print_joint_errors(
     ]
     if before is not None:
         cells = used_percents(before.per_joint_percent, before, before.relative_percent)
-        columns.insert(2, Column("description %", cells, short_heading="descr. %", drop_priority=2))
+        columns.insert(2, Column("before %", cells, short_heading="before", drop_priority=2))
     if validation is not None:
         cells = used_percents(validation.per_joint_percent, validation, validation.relative_percent)
         columns.append(Column("validation %", cells, short_heading="valid. %"))

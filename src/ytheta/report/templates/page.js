@@ -119,7 +119,7 @@ function drawing(place) {
   const ranges = [0, 1, 2].map(range);
   const middle = ranges.map(([low, high]) => (low + high) / 2);
   const size = Math.hypot(...ranges.map(([low, high]) => high - low)) || 1;
-  const scale = 400 / size;
+  const scale = 500 / size;
   const node = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

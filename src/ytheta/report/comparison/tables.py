@@ -1,0 +1,84 @@
+"""Rows of the tables on the page of a comparison: texts, and the numbers by which rows are sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ytheta.report.numbers import NO_VALUE, format_number, format_percent, format_with_std, parameter_unit
+from ytheta.report.terminal import list_names
+from ytheta.robot.parameters import FRICTION_PARAMETERS
+
+if TYPE_CHECKING:
+    from ytheta.comparison.compare import Comparison
+
+MAX_NAMES = 8
+
+
+def describe_differences(comparison: Comparison) -> str:
+    """Return in one sentence without a full stop which parameters differ."""
+    names = [row.name for row in comparison.notable]
+    if not names:
+        return "no parameter differs by more than 3 standard deviations"
+    subject = f"{len(names)} parameters differ" if len(names) > 1 else "1 parameter differs"
+    return f"{subject} by more than 3 standard deviations: {list_names(names, MAX_NAMES)}"
+
+
+def list_models(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+    """Yield label, verdict and logs of each model."""
+    for label, model in zip(comparison.labels, comparison.models, strict=True):
+        logs = ", ".join(Path(str(log)).name or "log" for log in model.table.get("logs", ()))
+        yield label, str(model.table.get("verdict", "unknown")), logs
+
+
+def name_log(comparison: Comparison) -> str:
+    """Return the file name of the log whose torques are compared."""
+    return Path(comparison.predictions[0].source).name or "a log"
+
+
+def list_parameter_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield value, standard deviation and difference of each parameter; those that differ most first."""
+    sliding = comparison.models[0].robot.prismatic_joints
+    for row in sorted(comparison.parameters, key=lambda row: -row.largest_difference):
+        cells: list[tuple[str, float]] = []
+        for k, (value, std, difference) in enumerate(zip(row.values, row.std, row.differences, strict=True)):
+            if value is None or std is None:
+                cells.append((NO_VALUE, np.nan))
+            else:
+                cells.append((f"{format_with_std(value, std)} ± {format_number(std, 2)}", value))
+            if k:
+                cells.append(_make_cell(difference, 2))
+        yield {"name": row.name, "unit": parameter_unit(row.name.rstrip("*"), sliding), "cells": cells}
+
+
+def list_friction_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield the friction parameters of each joint in each model."""
+    sliding = comparison.models[0].robot.prismatic_joints
+    for row in comparison.friction:
+        unit = parameter_unit(f"{row.joint}.{FRICTION_PARAMETERS[row.kind]}", sliding)
+        yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": [_make_cell(each, 3) for each in row.values]}
+
+
+def list_torque_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield the error of each joint in each model, and the difference from the first model; the last row is all."""
+    robot = comparison.models[0].robot
+    for j, name in enumerate((*robot.actuated, "all joints")):
+        cells: list[tuple[str, float]] = []
+        is_total = j == len(robot.actuated)
+        for k, prediction in enumerate(comparison.predictions):
+            if prediction.errors is not None:
+                errors = prediction.errors
+                error = errors.relative_percent if is_total else float(errors.per_joint_percent[j])
+                cells.append((format_percent(error), error))
+            if k:
+                rms = None if is_total else float(comparison.torque_differences[k][j])
+                cells.append(_make_cell(rms, 3))
+        unit = "" if is_total else parameter_unit(f"{name}.fc", robot.prismatic_joints)
+        yield {"name": name, "unit": unit, "cells": cells}
+
+
+def _make_cell(value: float | None, digits: int) -> tuple[str, float]:
+    return (NO_VALUE, np.nan) if value is None else (format_number(value, digits), value)

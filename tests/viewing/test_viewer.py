@@ -1,0 +1,98 @@
+"""The viewer: nodes of the scene, poses as drawn, loopback only, sliders and time."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import ytheta as yt
+from tests.support.ports import find_free_port
+from ytheta.errors import InputError, MissingExtraError
+from ytheta.viewing.viewer import Viewer
+
+pytest.importorskip("viser", reason="viser is not installed (pip install 'ytheta[view]')")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of websockets, inside viser
+
+
+@pytest.fixture
+def viewer() -> Iterator[Viewer]:
+    t = np.arange(300) / 100.0
+    q = np.stack([np.sin(t + k) * 0.3 for k in range(7)], axis=1) - np.eye(7)[3] * 1.5
+    started = yt.view(yt.load("panda"), log={"t": t, "q": q}, port=find_free_port())
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+def test_the_scene_has_all_parts(viewer: Viewer) -> None:
+    robot = yt.load("panda").merged
+    expected = {f"/robot/{link.name}" for link in robot.links}
+    expected |= {f"/robot/{link.name}/ellipsoid" for link in robot.links if link.inertia.mass > 0.0}
+    assert expected <= set(viewer.nodes)
+    assert {"/robot/panda_link1/capsule-1", "/robot/panda_link3/bone-1"} <= set(viewer.nodes)
+    assert "/robot/link9" not in viewer.nodes
+
+
+def test_frames_are_drawn_where_the_links_are(viewer: Viewer) -> None:
+    robot = yt.load("panda").merged
+    Q = np.array([0.3, -0.5, 0.2, -1.7, 0.4, 1.1, -0.6])
+    for target in (viewer.Q, Q):
+        viewer.show(target)
+        poses = yt.link_poses(robot, target)
+        for link in robot.links:
+            np.testing.assert_allclose(viewer.get_pose(link.name), robot.mounting.matrix @ poses[link.name], atol=1e-6)
+    twin = yt.link_poses(robot, Q + 0.1)["panda_link7"]
+    assert abs(viewer.get_pose("panda_link7") - twin).max() > 1e-2
+
+
+def test_time_moves_robot_and_sliders(viewer: Viewer) -> None:
+    assert viewer.motion is not None
+    viewer.show_time(2.0)
+    np.testing.assert_allclose(viewer.Q, viewer.motion.q[viewer.motion.find_sample(2.0)])
+    before = viewer.get_pose("panda_link7")
+    viewer.show_time(0.5)
+    assert abs(viewer.get_pose("panda_link7") - before).max() > 1e-3
+
+
+def test_only_this_machine_can_connect(viewer: Viewer) -> None:
+    port = int(viewer.address.rpartition(":")[2])
+    listening = [
+        each.laddr
+        for each in psutil.Process().net_connections(kind="inet")
+        if each.status == psutil.CONN_LISTEN and each.laddr.port == port
+    ]
+    assert [each.ip for each in listening] == ["127.0.0.1"]
+    with socket.create_connection(("127.0.0.1", port), timeout=5.0) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert connection.recv(15).startswith(b"HTTP/1.1 200")
+
+
+def test_robots_with_loops_stay_if_they_cannot_close() -> None:
+    viewer = yt.view(yt.load("walker"), port=find_free_port())
+    try:
+        before = viewer.Q.copy()
+        viewer.show(before + np.array([1.5, 0.0, 0.0]))
+        np.testing.assert_array_equal(viewer.Q, before)
+        viewer.show(before + 0.05)
+        np.testing.assert_allclose(viewer.Q, before + 0.05)
+    finally:
+        viewer.stop()
+
+
+def test_wrong_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = yt.load("lu-two-link")
+    with pytest.raises(InputError, match="give one of them"):
+        yt.view(robot, log={"t": np.arange(9.0), "q": np.zeros((9, 2))}, trajectory=tmp_path / "a.toml")
+    for port in (0, 70000):
+        with pytest.raises(InputError, match="port"):
+            yt.view(robot, port=port)
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(MissingExtraError, match="ytheta\\[view\\]"):
+        yt.view(robot, port=find_free_port())

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,14 @@ class Row:
     def times(self) -> tuple[str, str]:
         """Both times as text."""
         return _format_time(self.ytheta), _format_time(self.peer)
+
+
+def print_rows(rows: Iterable[Row]) -> None:
+    """Print one table."""
+    table = Table("what", "ytheta", "peer", "peer's name", "faster", box=box.SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(row.name, *row.times, row.peer_name, row.verdict)
+    Console().print(table)
 
 
 MIN_TOTAL_SECONDS = 0.3

@@ -16,7 +16,7 @@ from typing import Any
 
 import ytheta as yt
 from benchmarks import dynamics
-from benchmarks.clock import Row
+from benchmarks.clock import Row, print_rows
 from benchmarks.reading import find_example_urdf
 from ytheta.errors import InputError
 from ytheta.exporting.functions import RobotFunction, RobotFunctions
@@ -163,3 +163,7 @@ def run_driver(folder: Path, command: list[str]) -> dict[tuple[str, str], float]
     result = subprocess.run(["./driver"], cwd=folder, check=True, capture_output=True, text=True)
     rows = [line.split() for line in result.stdout.splitlines()]
     return {(who, name): 1e-9 * float(time) for who, name, time in rows}
+
+
+if __name__ == "__main__":
+    print_rows(measure_rows())

@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     from ytheta.native.kernel import Kernel as Kernel
     from ytheta.reproduction.reproduce import Reproduction as Reproduction
     from ytheta.reproduction.reproduce import reproduce as reproduce
+    from ytheta.robot.floating.base import fix_base as fix_base
+    from ytheta.robot.floating.base import float_base as float_base
+    from ytheta.robot.floating.motion import quaternions_from_rotation_vectors as quaternions_from_rotation_vectors
+    from ytheta.robot.floating.motion import rotation_vectors_from_quaternions as rotation_vectors_from_quaternions
+    from ytheta.robot.floating.motion import to_base_axes as to_base_axes
+    from ytheta.robot.floating.motion import to_world_axes as to_world_axes
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.friction_curve import compute_friction as compute_friction
     from ytheta.robot.inertia import Inertia as Inertia
@@ -163,6 +169,12 @@ _MODULES = {
     "energy": "ytheta.dynamics.kernels",
     "excite": "ytheta.excitation.excite",
     "export": "ytheta.exporting.export",
+    "float_base": "ytheta.robot.floating.base",
+    "fix_base": "ytheta.robot.floating.base",
+    "rotation_vectors_from_quaternions": "ytheta.robot.floating.motion",
+    "quaternions_from_rotation_vectors": "ytheta.robot.floating.motion",
+    "to_base_axes": "ytheta.robot.floating.motion",
+    "to_world_axes": "ytheta.robot.floating.motion",
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",

@@ -11,13 +11,13 @@ import pinocchio as pin
 
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import transport_matrix
-from ytheta.robot.parts import JointKind
+from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
 class Peer:
-    """A Pinocchio model whose joints are a robot's movable joints in the same order.
+    """A Pinocchio model whose joints are a robot's floating base and movable joints in the same order.
 
     ``parameter_map`` maps the link parameters of the robot (link frames, loads apart) to those of Pinocchio (joint
     frames, loads merged). The model has a frame for every link and marker, also for those on fixed joints.
@@ -26,21 +26,31 @@ class Peer:
     model: pin.Model
     parameter_map: np.ndarray
 
+    def configuration(self, q: np.ndarray) -> np.ndarray:
+        """The configuration of the model: a quaternion replaces the rotation vector of a floating base."""
+        if self.model.nq == self.model.nv:
+            return q
+        return np.concatenate([q[:3], pin.Quaternion(pin.exp3(q[3:6])).coeffs(), q[6:]])
+
     def torque(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
     ) -> np.ndarray:
         """Torques if external wrenches, in base axes, act on the origins of named frames."""
-        return pin.rnea(self.model, self.model.createData(), q, qd, qdd, self._fext(q, wrenches or {}))
+        return pin.rnea(
+            self.model, self.model.createData(), self.configuration(q), qd, qdd, self._fext(q, wrenches or {})
+        )
 
     def acceleration(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
     ) -> np.ndarray:
-        return pin.aba(self.model, self.model.createData(), q, qd, tau, self._fext(q, wrenches or {}))
+        return pin.aba(
+            self.model, self.model.createData(), self.configuration(q), qd, tau, self._fext(q, wrenches or {})
+        )
 
     def frame_jacobian(self, q: np.ndarray, frame: str, *, base_axes: bool) -> np.ndarray:
         axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED if base_axes else pin.ReferenceFrame.LOCAL
         data, index = self.model.createData(), self.model.getFrameId(frame, pin.FrameType.OP_FRAME)
-        pin.computeJointJacobians(self.model, data, q)
+        pin.computeJointJacobians(self.model, data, self.configuration(q))
         pin.updateFramePlacements(self.model, data)
         # Pinocchio drops the axis of joints if there is only one.
         return pin.getFrameJacobian(self.model, data, index, axes).reshape(6, self.model.nv)
@@ -48,7 +58,7 @@ class Peer:
     def rotation(self, q: np.ndarray, frame: str) -> np.ndarray:
         """The axes of a frame, seen from the base."""
         data = self.model.createData()
-        pin.framesForwardKinematics(self.model, data, q)
+        pin.framesForwardKinematics(self.model, data, self.configuration(q))
         rotation: np.ndarray = data.oMf[self.model.getFrameId(frame, pin.FrameType.OP_FRAME)].rotation
         return rotation
 
@@ -65,10 +75,11 @@ class Peer:
     def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         data = self.model.createData()
         # Pinocchio drops the axis of joints if there is only one.
-        return np.atleast_2d(pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd)) @ self.parameter_map
+        Y = pin.computeJointTorqueRegressor(self.model, data, self.configuration(q), qd, qdd)
+        return np.atleast_2d(Y) @ self.parameter_map
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        upper = np.triu(pin.crba(self.model, self.model.createData(), q))
+        upper = np.triu(pin.crba(self.model, self.model.createData(), self.configuration(q)))
         return upper + np.triu(upper, 1).T
 
 
@@ -78,7 +89,7 @@ def peer(robot: Robot) -> Peer:
     model = pin.Model()
     model.gravity = pin.Motion(np.array(robot.gravity_in_base), np.zeros(3))
     poses: dict[str, tuple[int, Frame]] = {merged.base.name: (0, IDENTITY)}  # joint, and the link frame in its frame
-    count = len(merged.movable)
+    count = len(merged.movable) + merged.floating
     parameter_map = np.zeros((10 * count, 10 * (len(merged.links) - 1)))
     for k, joint in enumerate(merged.joints):
         parent, frame = poses[joint.parent]
@@ -87,9 +98,7 @@ def peer(robot: Robot) -> Peer:
         if joint.kind is JointKind.FIXED:
             poses[joint.child] = parent, placement @ joint.seat
         else:
-            revolute = joint.kind is JointKind.REVOLUTE
-            axis = np.array(joint.axis)
-            kind = pin.JointModelRevoluteUnaligned(axis) if revolute else pin.JointModelPrismaticUnaligned(axis)
+            kind = _make_joint_model(joint)
             poses[joint.child] = model.addJoint(parent, kind, _se3(placement), joint.name), joint.seat
         index, frame = poses[joint.child]
         if index:
@@ -97,6 +106,14 @@ def peer(robot: Robot) -> Peer:
             parameter_map[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport_matrix(frame)
     _add_frames(model, robot.numeric)
     return Peer(model, parameter_map)
+
+
+def _make_joint_model(joint: Joint) -> pin.JointModel:
+    if joint.kind is JointKind.FREE:
+        return pin.JointModelFreeFlyer()
+    axis = np.array(joint.axis)
+    revolute = joint.kind is JointKind.REVOLUTE
+    return pin.JointModelRevoluteUnaligned(axis) if revolute else pin.JointModelPrismaticUnaligned(axis)
 
 
 def read_urdf(path: Path, robot: Robot) -> Peer:
@@ -120,7 +137,9 @@ def _add_frames(model: pin.Model, robot: Robot) -> None:
     for joint in robot.joints:
         parent, frame = frames[joint.parent]
         fixed = parent, frame @ joint.placement @ joint.seat
-        frames[joint.child] = (model.getJointId(joint.name), joint.seat) if joint.moves else fixed
+        frames[joint.child] = (
+            (model.getJointId(joint.name), joint.seat) if joint.moves or joint.kind is JointKind.FREE else fixed
+        )
     for marker in robot.markers:
         parent, frame = frames[marker.link]
         frames[marker.name] = parent, frame @ marker.frame

@@ -103,19 +103,16 @@ class RestRegressor:
             R, p = _compute_pose(body, q)
             parent = None if body.parent is None else screws[body.parent]
             a = np.einsum("sji,sj->si", R, gravity if parent is None else parent.a)
-            own, z, v = _list_own_screws(body, len(q))
-            coordinates = () if parent is None else parent.coordinates
+            own, own_z, own_v = _list_own_screws(body)
+            before = () if parent is None else parent.coordinates
+            moving = np.flatnonzero(np.any(factors[own] != 0.0, axis=0)).tolist()
+            coordinates = (*before, *(c for c in moving if c not in before))
+            rates = factors[np.ix_(own, coordinates)].T
+            z, v = (np.tile(rates @ each, (len(q), 1, 1)) for each in (own_z, own_v))
             if parent is not None:
-                shifted = parent.v + np.cross(parent.z, p[:, None])
-                down = (np.einsum("sji,scj->sci", R, each) for each in (parent.z, shifted))
-                all_z, all_v = (_extend(each, coordinates, factors, own) for each in down)
-            else:
-                all_z, all_v = (_extend(np.zeros((len(q), 0, 3)), coordinates, factors, own) for _ in range(2))
-            coordinates = _list_coordinates(coordinates, factors, own)
-            rates = factors[np.ix_(own, coordinates)]
-            all_z = all_z + np.einsum("jc,sjk->sck", rates, z)
-            all_v = all_v + np.einsum("jc,sjk->sck", rates, v)
-            screws.append(_BodyScrews(k, coordinates, all_z, all_v, a))
+                z[:, : len(before)] += np.einsum("sji,scj->sci", R, parent.z)
+                v[:, : len(before)] += np.einsum("sji,scj->sci", R, parent.v + np.cross(parent.z, p[:, None]))
+            screws.append(_BodyScrews(k, coordinates, z, v, a))
         return screws
 
 
@@ -130,40 +127,17 @@ class _BodyScrews:
     a: Float[np.ndarray, "poses 3"]
 
 
-def _list_coordinates(
-    before: tuple[int, ...], factors: Float[np.ndarray, "joints coordinates"], own: list[int]
-) -> tuple[int, ...]:
-    """Return the coordinates that move the parent of a body, then those that move only the body's own joints."""
-    new = np.flatnonzero(np.any(factors[own] != 0.0, axis=0)).tolist() if own else []
-    return (*before, *(c for c in new if c not in before))
-
-
-def _extend(
-    screws: Float[np.ndarray, "poses before 3"],
-    before: tuple[int, ...],
-    factors: Float[np.ndarray, "joints coordinates"],
-    own: list[int],
-) -> Float[np.ndarray, "poses coordinates 3"]:
-    """Return the screws of the parent with zeros for the coordinates that move only the body's own joints."""
-    count = len(_list_coordinates(before, factors, own)) - len(before)
-    return np.concatenate([screws, np.zeros((len(screws), count, 3))], axis=1)
-
-
-def _list_own_screws(
-    body: Body, poses: int
-) -> tuple[list[int], Float[np.ndarray, "poses own 3"], Float[np.ndarray, "poses own 3"]]:
+def _list_own_screws(body: Body) -> tuple[list[int], Float[np.ndarray, "own 3"], Float[np.ndarray, "own 3"]]:
     """Return the entries of q that belong to the joint of a body, and their screws in the axes of the body."""
     if body.free:
         unit, none = np.eye(3), np.zeros((3, 3))
-        own, z, v = list(range(6)), np.concatenate([none, unit]), np.concatenate([unit, none])
-    elif body.joint is None:
-        own, z, v = [], np.zeros((0, 3)), np.zeros((0, 3))
-    else:
-        axis = np.array(joint_axis(body), dtype=float)[None]
-        origin = np.array(joint_origin(body), dtype=float)
-        own = [body.joint]
-        z, v = (axis, np.cross(origin, axis)) if body.revolute else (np.zeros((1, 3)), axis)
-    return own, np.broadcast_to(z, (poses, *z.shape)), np.broadcast_to(v, (poses, *v.shape))
+        return list(range(6)), np.concatenate([none, unit]), np.concatenate([unit, none])
+    if body.joint is None:
+        return [], np.zeros((0, 3)), np.zeros((0, 3))
+    axis = np.array(joint_axis(body), dtype=float)[None]
+    if not body.revolute:
+        return [body.joint], np.zeros((1, 3)), axis
+    return [body.joint], axis, np.cross(np.array(joint_origin(body), dtype=float), axis)
 
 
 def _compute_pose(
@@ -188,7 +162,7 @@ def _compute_entries(
     wd: Float[np.ndarray, "poses accelerations 3"],
     a: Float[np.ndarray, "poses accelerations 3"],
 ) -> Float[np.ndarray, "poses accelerations 10"]:
-    """Return the torque of a screw (z, v) per unit of the ten parameters, for the accelerations wd and a of the body."""
+    """Return the torque of a screw (z, v) per unit of the ten parameters, for accelerations wd and a of the body."""
     entries = np.empty((*np.broadcast_shapes(z.shape, wd.shape)[:2], len(LINK_PARAMETERS)))
     entries[..., 0] = np.sum(v * a, axis=-1)
     entries[..., 1:4] = np.cross(v, wd) + np.cross(a, z)

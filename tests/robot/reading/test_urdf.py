@@ -213,10 +213,9 @@ def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
 
 
 def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"'floating' are not supported.*--fix-base or fix_base=True"):
-        read_joint("floating")
-    with pytest.raises(InputError, match=r"'floating' are not supported"):
-        read_urdf(parse_xml(format_urdf("floating"), Path("r.urdf")), Path("r.urdf"), SNAP)  # the default
+    floating = read_joint("floating", '<origin xyz="0 0 2"/>')
+    assert floating.floating
+    assert floating.home == (("base_z", 2.0),)
     robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
     assert robot.joint("j").kind is JointKind.FIXED
     assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)

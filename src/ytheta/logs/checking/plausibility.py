@@ -59,12 +59,12 @@ def check_torques(log: Log) -> list[Finding]:
     if len(constant) == len(log.joints):
         statement = f"all torques are {'zero' if not log.tau.any() else 'constant'}"
         return [Finding(LogFindingCode.TORQUE, Severity.ERROR, statement, "check that they were recorded")]
-    constant = [joint for joint in constant if joint not in BASE_COORDINATES]  # no wrench acts in free flight
     findings: list[Finding] = []
-    if constant:
-        statement = f"the torque of {', '.join(constant)} never changes"
+    missing = tuple(joint for joint in constant if joint not in BASE_COORDINATES)  # no wrench acts in free flight
+    if missing:
+        statement = f"the torque of {', '.join(missing)} never changes"
         remedy = "check that it was recorded"
-        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, tuple(constant)))
+        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, missing))
     saturated = _find_saturated(log.q, log.tau, log.joints, constant)
     if saturated:
         shown = ", ".join(f"{joint} {limit:.4g} in {count} rows" for joint, limit, count in saturated)

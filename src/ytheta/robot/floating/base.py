@@ -31,10 +31,6 @@ def float_base(robot: Robot) -> Robot:
     check_is_robot(robot)
     if robot.floating:
         raise InputError(f"the base of robot {robot.name!r} floats already; leave this option out")
-    if any(part.joint.parent == robot.base.name or part.joint.child == robot.base.name for part in robot.loops):
-        raise InputError(
-            f"loops of robot {robot.name!r} end on its base {robot.base.name!r}, which would then move; check the file"
-        )
     on_base = [joint for joint in robot.joints if joint.parent == robot.base.name]
     links, joints = list(robot.links), list(robot.joints)
     if robot.base.name == WORLD and robot.base.inertia.massless and [j.kind for j in on_base] == [JointKind.FIXED]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.checks import check_shape
 from ytheta.robot.collision import CollisionShape, ShapeKind, describe_mesh
+from ytheta.robot.floating.base import list_home
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
@@ -30,11 +32,10 @@ KINDS_BY_TYPE = {
     "continuous": JointKind.REVOLUTE,
     "prismatic": JointKind.PRISMATIC,
     "fixed": JointKind.FIXED,
+    "floating": JointKind.FREE,
 }
 KNOWN_TYPES = ", ".join(KINDS_BY_TYPE)
 UNSUPPORTED_TYPES = {
-    "floating": "joints of type 'floating' are not supported; remove this joint and its parent link and read the file "
-    "with --floating-base (floating_base=True), or fix the link at its position in the file with --fix-base",
     "planar": "joints of type 'planar' are not supported; write the motion as a chain of prismatic and revolute joints",
 }
 
@@ -48,7 +49,11 @@ def read_urdf(
     package_paths: Sequence[Path] = (),
     allow_paths: Sequence[Path] = (),
 ) -> Robot:
-    """Read a robot from the root element of a URDF document. ``fix_base``: floating joints become fixed."""
+    """Read a robot from the root element of a URDF document.
+
+    A floating joint makes the base float, and its frame becomes the home of the base. ``fix_base``: floating joints
+    become fixed.
+    """
     _refuse_xacro(root)
     snapper = Snapper(snap)
     findings: list[Finding] = []
@@ -73,10 +78,12 @@ def read_urdf(
         for node in link.all("collision")
         if (shape := _read_collision(link.text("name"), node, locate_mesh, findings)) is not None
     )
+    poses = [joint.placement for joint in joints if joint.kind is JointKind.FREE]
     return Robot(
         name=root.get("name", path.stem),
         links=links,
-        joints=joints,
+        joints=tuple(replace(j, placement=IDENTITY) if j.kind is JointKind.FREE else j for j in joints),
+        home=tuple(entry for pose in poses for entry in list_home(pose)),
         couplings=couplings,
         collision=collision,
         findings=(*snapper.findings, *findings),
@@ -153,7 +160,7 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
         raise node.error(
             UNSUPPORTED_TYPES.get(kind_name, f"the joint type '{kind_name}' is unknown; use one of {KNOWN_TYPES}")
         )
-    if kind_name == "floating":
+    if kind_name == "floating" and kinds[kind_name] is JointKind.FIXED:
         name = node.text("name")
         statement = f"the floating joint is fixed at its position in the file (fix_base): {name}"
         findings.append(Finding("fixed base", Severity.NOTE, statement, names=(name,)))
@@ -167,7 +174,7 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
         parent=parent.text("link"),
         child=child.text("link"),
         placement=read_origin(node, snapper),
-        axis=_read_axis(node, snapper) if kind is not JointKind.FIXED else (0.0, 0.0, 1.0),
+        axis=_read_axis(node, snapper) if kind not in (JointKind.FIXED, JointKind.FREE) else (0.0, 0.0, 1.0),
         limits=_read_limits(node, findings, continuous=kind_name == "continuous")
         if kind_name != "floating"
         else Limits(),

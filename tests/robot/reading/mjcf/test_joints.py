@@ -18,7 +18,7 @@ from tests.support.mjcf_models import (
     spring_text,
     world_text,
 )
-from ytheta.errors import RobotFileError
+from ytheta.robot.floating.base import fix_base
 from ytheta.robot.reading.load import load
 
 SEVERAL_JOINTS = world_text(
@@ -60,10 +60,14 @@ def test_initial_positions_are_the_home_configuration() -> None:
 def test_fix_base_fixes_free_bodies(free: str) -> None:
     top = '<default><default class="floating"><joint type="free"/></default></default>'
     text = world_text(f'<body name="a" pos="1 2 3" euler="40 0 0">{free}{GEOM}<body><joint/>{GEOM}</body></body>', top)
-    with pytest.raises(RobotFileError, match=r"body 'a' moves freely.*--fix-base \(fix_base=True\)"):
-        read_text(text)
+    floating = read_text(text)
+    assert floating.floating
+    home = dict(floating.home)
+    assert [home[name] for name in ("base_x", "base_y", "base_z")] == [1.0, 2.0, 3.0]
+    assert home["base_rx"] == pytest.approx(np.radians(40.0), rel=1e-12)
     robot, model = read_both(text, fix_base=True)
     assert pose_error(robot, model) < TOLERANCE
+    assert pose_error(fix_base(floating), model) < TOLERANCE
     assert any("free bodies are fixed" in note.text and not note.is_warning for note in robot.findings)
 
 

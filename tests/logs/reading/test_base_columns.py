@@ -1,0 +1,90 @@
+"""Columns of a floating base in logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from ytheta.errors import InputError
+from ytheta.logs.reading.base_columns import POSITION, QUATERNION, TWIST, WRENCH
+from ytheta.robot.floating.base import float_base
+from ytheta.robot.floating.motion import compute_twist, quaternions_from_rotation_vectors
+
+ROBOT = float_base(ytheta.load("ur10"))
+T = np.arange(0.0, 4.0, 0.01)
+
+
+def make_motion() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates of base and joints with their two derivatives; the base turns by more than half a turn."""
+    size = len(ROBOT.actuated)
+    a, w, phase = np.full(size, 0.8), 1.0 + 0.1 * np.arange(size), np.arange(float(size))
+    a[3:6], w[3:6], phase[3:6] = 2.2, 1.0, 0.0  # all sign changes of the rotation vector are at zero
+    angle = np.outer(T, w) + phase
+    return a * np.sin(angle), a * w * np.cos(angle), -a * w * w * np.sin(angle)
+
+
+def make_table() -> dict[str, np.ndarray]:
+    q, qd, qdd = make_motion()
+    twist, _ = compute_twist(q[:, :6], qd[:, :6], qdd[:, :6])
+    wrench = np.outer(np.sin(T), np.arange(1.0, 7.0))
+    table = {"t": T, "q": q[:, 6:], "qd": qd[:, 6:], "tau": 50.0 * np.cos(q[:, 6:])}
+    table |= dict(zip(POSITION, q[:, :3].T, strict=True))
+    table |= dict(zip(QUATERNION, quaternions_from_rotation_vectors(q[:, 3:6]).T, strict=True))
+    table |= dict(zip(TWIST, twist.T, strict=True))
+    return table | dict(zip(WRENCH, wrench.T, strict=True))
+
+
+def test_pose_twist_and_wrench() -> None:
+    q, qd, _ = make_motion()
+    table = make_table()
+    log = ytheta.read_log(table, ROBOT)
+    assert log.joints == ROBOT.actuated
+    assert np.linalg.norm(log.q[:, 3:6], axis=1).max() > 3.3  # more than half a turn
+    np.testing.assert_allclose(log.q, q, atol=1e-12)
+    assert log.qd is not None
+    np.testing.assert_allclose(log.qd, qd, atol=1e-10)
+    assert log.tau is not None
+    np.testing.assert_allclose(log.tau[:, :6], np.column_stack([table[name] for name in WRENCH]))
+    assert not [finding for finding in log.findings if finding.is_warning]
+
+
+def test_a_log_without_wrench_is_free_flight() -> None:
+    table = {name: values for name, values in make_table().items() if name not in WRENCH}
+    log = ytheta.read_log(table, ROBOT)
+    assert log.tau is not None
+    assert not log.tau[:, :6].any()
+    (finding,) = (finding for finding in log.findings if finding.is_warning)
+    assert finding.code == "wrench"
+    assert "taken to be zero" in finding.text
+
+
+def test_velocities_need_the_twist() -> None:
+    table = {name: values for name, values in make_table().items() if name not in TWIST}
+    log = ytheta.read_log(table, ROBOT)
+    assert log.qd is None
+    assert any("velocities are not used" in finding.text for finding in log.findings)
+
+
+def test_missing_columns_are_named() -> None:
+    table = make_table()
+    with pytest.raises(InputError, match="no column 'base_qw', which the pose of the base needs"):
+        ytheta.read_log({name: values for name, values in table.items() if name != "base_qw"}, ROBOT)
+    with pytest.raises(InputError, match="5 of the columns base_fx"):
+        ytheta.read_log({name: values for name, values in table.items() if name != "base_nz"}, ROBOT)
+    joints = {name: table[name] for name in ("t", "q", "tau")}
+    with pytest.raises(
+        InputError, match=r"does not contain the motion of the floating base .* load the robot with --fix"
+    ):
+        ytheta.read_log(joints, ROBOT)
+    assert ytheta.read_log(joints, ytheta.load("ur10")).joints == ROBOT.actuated[6:]
+
+
+def test_written_logs_are_read_again(tmp_path: Path) -> None:
+    log = ytheta.read_log(make_table(), ROBOT)
+    again = ytheta.read_log(ytheta.write_log(log, tmp_path / "log.parquet"), ROBOT)
+    np.testing.assert_array_equal(again.q, log.q)
+    assert again.tau is not None
+    np.testing.assert_array_equal(again.tau, log.tau)

@@ -9,6 +9,7 @@ class LogFindingCode(StrEnum):
     """Code of a finding about a log. docs/logs.md states the condition under which a check reports each code."""
 
     # reading a file
+    COLUMNS = "columns"  # the columns that were chosen
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
     TRUNCATED = "truncated"  # the last line of a text file is incomplete

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 else:  # a value of another type is refused with a sentence that says what is accepted
     LogInput = MappingInput = Any
 
+
 def read_log(
     source: LogInput,
     robot: Robot,
@@ -133,9 +134,7 @@ def describe_source(source: LogInput) -> str:
     )
 
 
-def _check_read_log(
-    log: Log, robot: Robot, mapping: MappingInput, options: ReadingOptions, *, strict: bool
-) -> Log:
+def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, options: ReadingOptions, *, strict: bool) -> Log:
     """Return a log that was read before; refuse a mapping, another robot and, with ``strict``, serious findings."""
     for name in (*(["the mapping"] if mapping is not None else []), *options.names):
         raise InputError(

@@ -13,6 +13,7 @@ from ytheta.report.identification import explanations, statistics, tables
 from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.plots import plot_correlations, plot_torques
 from ytheta.report.identification.summary import summarize_identification
+from ytheta.report.log.columns import list_origin_rows
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -36,5 +37,6 @@ def identification_html(identification: Identification) -> str:
         "torque_figures": plot_torques(identification),
         "friction_figures": list(plot_friction(identification)),
         "correlation": plot_correlations(identification),
+        "column_rows": list_origin_rows(identification.origin.named_log_origins),
     }
     return render_page("identification.html", content)

@@ -160,7 +160,9 @@ def test_faulty_files_are_refused(tmp_path: Path) -> None:
     assert_same_log(read_log(path, ARM, topic="b"), ARM_LOG)
     assert_file_refused(write_mat(tmp_path / "log.mat", {"x": np.zeros((5, 3))}), "no vector of time", "x (5, 3)")
     content = path.read_bytes()
-    assert_file_refused(write_file(tmp_path, content[: len(content) // 2], "cut.mat"), "cannot be read as a MATLAB file")
+    assert_file_refused(
+        write_file(tmp_path, content[: len(content) // 2], "cut.mat"), "cannot be read as a MATLAB file"
+    )
     whole = write_hdf5(tmp_path / "log.h5", MATRICES).read_bytes()
     assert_file_refused(write_file(tmp_path, whole[:3000], "cut.h5"), "cannot be read as an HDF5 file")
     assert_file_refused(write_file(tmp_path, b"not a file of arrays" * 20, "text.h5"), "cannot be read as an HDF5 file")

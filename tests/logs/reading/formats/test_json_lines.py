@@ -80,7 +80,14 @@ def test_missing_values_and_incomplete_lines(tmp_path: Path) -> None:
 
 
 def test_faulty_files_are_refused(tmp_path: Path) -> None:
-    for content in ("[1, 2]\n", "[" * 100_000, '{"t": ' + "9" * 10_000 + "}\n", "\xff\xfe", "text\n", '{"t": {"a":' * 900):
+    for content in (
+        "[1, 2]\n",
+        "[" * 100_000,
+        '{"t": ' + "9" * 10_000 + "}\n",
+        "\xff\xfe",
+        "text\n",
+        '{"t": {"a":' * 900,
+    ):
         assert_file_refused(write_file(tmp_path, content, "log.jsonl"), "log.jsonl")
     assert_file_refused(write_file(tmp_path, '{"t": "' + "x" * (1 << 21) + '"}', "log.jsonl"), "longer than")
     assert_file_refused(write_file(tmp_path, "\n\n", "log.jsonl"), "no data")

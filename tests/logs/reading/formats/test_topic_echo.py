@@ -53,7 +53,9 @@ def test_echoed_messages_give_the_log_of_the_text_file(frame: str, tmp_path: Pat
     assert codes_above_notes(log) == set()
     assert log.origin is not None
     assert log.origin.ignored_joints == ("gripper",)
-    swapped = read_echo(tmp_path, format_echo(ALL, ["gripper", *ARM.actuated], frame).replace("joint1,joint2", "joint2,joint1"))
+    swapped = read_echo(
+        tmp_path, format_echo(ALL, ["gripper", *ARM.actuated], frame).replace("joint1,joint2", "joint2,joint1")
+    )
     assert not np.array_equal(swapped.q, expected.q)  # the twin
 
 

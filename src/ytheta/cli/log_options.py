@@ -105,12 +105,15 @@ def parse_gain(texts: Sequence[str] | None) -> list[float] | dict[str, float] | 
         ) from None
 
 
-def print_findings(findings: Iterable[Finding], *, verbose: bool) -> None:
-    """Print findings on stderr, each once; notes are printed only with ``verbose``, except those about columns."""
+def print_findings(findings: Iterable[Finding], *, verbose: bool, columns: bool = False) -> None:
+    """Print findings on stderr, each once; notes are printed only with ``verbose``.
+
+    With ``columns``, the notes about the chosen columns are printed too.
+    """
     print_all_findings(
         finding
         for finding in dict.fromkeys(findings)
-        if verbose or finding.severity.value != "note" or finding.code == COLUMNS_CODE
+        if verbose or finding.severity.value != "note" or (columns and finding.code == COLUMNS_CODE)
     )
 
 

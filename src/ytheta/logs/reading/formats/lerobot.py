@@ -154,7 +154,7 @@ def _parse_features(folder: Path, info: Mapping[str, Any]) -> Iterator[_Feature]
     """Yield the numeric features with one or no axis."""
     for name, feature in info["features"].items():
         shape = feature.get("shape")
-        if feature.get("dtype") not in NUMERIC_TYPES or not isinstance(shape, list) or len(shape) > 1:
+        if str(feature.get("dtype")) not in NUMERIC_TYPES or not isinstance(shape, list) or len(shape) > 1:
             continue
         width = shape[0] if shape else 1
         if not isinstance(width, int) or isinstance(width, bool) or not 0 < width <= MAX_WIDTH:

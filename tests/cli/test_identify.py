@@ -115,7 +115,11 @@ def test_what_the_data_chose_in_json(folder: Path) -> None:
 
 def test_the_table(folder: Path) -> None:
     result = ytheta("identify", "lu-two-link", "a.npz", "--validate", "b.csv", cwd=folder)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0
+    first, second = result.stderr.splitlines()  # the columns of each log, in brief
+    assert first.startswith("note: a.npz: read t from t, q from q1 … q2")
+    assert second.startswith("note: b.csv: read t from ")
+    assert "ytheta check" in second
     lines = result.stdout.splitlines()
     assert lines[0].startswith("lu-two-link: 2 joints, 12 base parameters; estimator evidence, differential form")
     assert lines[1].startswith("fitted to     a.npz: ")
@@ -307,10 +311,10 @@ def test_findings_are_printed_once_and_name_their_log(folder: Path, tmp_path: Pa
     parts = ytheta("identify", "lu-two-link", str(tmp_path / "spiked.csv"), "--hold-out", "20", cwd=folder).stderr
     assert parts.count("note: spiked.csv: 1 row with spikes") == 1
     predicted = ytheta("predict", "true.toml", str(tmp_path / "spiked.csv"), cwd=folder).stderr
-    assert predicted == alone
+    assert predicted == "".join(line for line in alone.splitlines(keepends=True) if "read t from" not in line)
     failed = ytheta("identify", "lu-two-link", str(tmp_path / "spiked.csv"), "--min-speed", "1e9", cwd=folder)
     note, error = failed.stderr.splitlines()
-    assert note == alone.splitlines()[0]
+    assert note == predicted.splitlines()[0]
     assert error.startswith("error: no equation is left")
     quiet = ytheta("predict", "true.toml", "b.csv", cwd=folder).stderr
     assert quiet == ""
@@ -321,7 +325,11 @@ def test_report(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "arm.html"
     model = tmp_path / "arm.toml"
     result = ytheta("identify", "lu-two-link", "a.npz", "--report", str(page), "-o", str(model), cwd=folder)
-    assert (result.returncode, result.stderr) == (0, f"note: wrote {model}\nnote: wrote {page}\n")
+    assert result.returncode == 0
+    columns, *written = result.stderr.splitlines()
+    assert columns.startswith("note: read t from t, ")
+    assert written == [f"note: wrote {model}", f"note: wrote {page}"]
+    assert 'id="log-columns"' in page.read_text(encoding="utf-8")
     assert "<html" in page.read_text()
 
 

@@ -80,6 +80,7 @@ ARGUMENTS = {
     "base": ("panda",),
     "excite": ("panda",),
     "simulate": ("panda",),
+    "check": ("panda", "none.csv"),
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
     "reproduce": (),

@@ -25,6 +25,7 @@ LIBRARY = {
     "base": ("model_parameters", "load"),
     "excite": ("excite", "save_trajectory", "load"),
     "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
+    "check": ("check", "load"),
     "identify": ("identify", "BodyBounds", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
     "reproduce": ("reproduce",),

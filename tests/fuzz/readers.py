@@ -74,6 +74,16 @@ def _read_bag_folder(path: Path) -> object:
     return _read_bag(path.parent)
 
 
+def _read_dataset(path: Path) -> object:
+    """Read a LeRobot dataset, of which one file is the input."""
+    folder = path.parent / "dataset"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, place in (("info.json", "meta"), ("file-000.parquet", "data/chunk-000")):
+        (folder / place).mkdir(parents=True)
+        shutil.copy(path.parent / name, folder / place / name)
+    return read_log(folder, _load_arm())
+
+
 def _read_reference(path: Path) -> object:
     reference = reference_from_log(read_log(path, _load_arm()))
     return reference(np.linspace(0.0, reference.seconds, 5))
@@ -140,6 +150,7 @@ def _read_cache(path: Path) -> object:
 
 
 CHEAP, COSTLY = 100_000, 20_000  # numbers of inputs of a long run
+ISOLATED = 4_000  # … if every input starts a process
 ALL = (
     Reader("expression", "text.txt", mutate_text, _parse_expression, CHEAP),
     Reader("mapping", "mapping.toml", mutate_text, read_mapping, CHEAP),
@@ -149,6 +160,14 @@ ALL = (
     Reader("mcap", "log.mcap", mutate_bytes, _read_bag, COSTLY),
     Reader("db3", "log.db3", mutate_bytes, _read_bag, COSTLY),
     Reader("bag", "metadata.yaml", mutate_text, _read_bag_folder, COSTLY, seed_files="bag/*.db3"),
+    Reader("ros1", "log.bag", mutate_bytes, _read_log, COSTLY),
+    Reader("echo", "log.csv", mutate_text, _read_log, CHEAP),
+    Reader("jsonl", "log.jsonl", mutate_text, _read_log, CHEAP),
+    Reader("hdf5", "log.h5", mutate_bytes, _read_log, ISOLATED),
+    Reader("mat", "log.mat", mutate_bytes, _read_log, ISOLATED),
+    Reader("mat73", "log.mat", mutate_bytes, _read_log, ISOLATED),
+    Reader("lerobot", "info.json", mutate_text, _read_dataset, COSTLY, seed_files="files/*.parquet"),
+    Reader("episodes", "file-000.parquet", mutate_parquet, _read_dataset, COSTLY, seed_files="files/*.json"),
     Reader("reference", "log.csv", mutate_text, _read_reference, COSTLY),
     Reader("urdf", "robot.urdf", mutate_xml, _read_robot, CHEAP),
     Reader("mjcf", "robot.xml", mutate_xml, _read_robot, COSTLY),

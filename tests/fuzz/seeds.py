@@ -6,17 +6,20 @@ They are written once, since some take seconds to make; every process of a campa
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tests.fuzz.readers import CACHE_KEY
 from tests.support.arm_logs import WITH_FRICTION, identified_arm
-from tests.support.joint_state_bags import write_bag
+from tests.support.array_files import name_matrices, write_hdf5, write_lerobot, write_mat, write_mat73
+from tests.support.joint_state_bags import write_bag, write_ros1_bag
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, format_csv
 from tests.support.mjcf_models import GEOM, mechanism_text, spring_text, world_text
 from tests.support.paths import ROOT, SHARED_DATA
@@ -29,6 +32,7 @@ from ytheta.native import cache
 MAX_SEED_SIZE = 20_000  # bytes; larger ones are slow and contain nothing new
 SHARED_ROBOTS = SHARED_DATA.parent / "robots"
 ROWS = 30  # of logs
+PACKED: dict[str, Any] = {"compression": "gzip", "chunks": True}  # how HDF5 stores arrays
 HEAD_LINES = 40  # of recorded logs
 SHORT_COLUMNS = {name: values[:ROWS] for name, values in ARM_COLUMNS.items()}
 SHORT_LOG = replace(ARM_LOG, t=ARM_LOG.t[:ROWS], q=ARM_LOG.q[:ROWS], qd=ARM_LOG.qd[:ROWS], tau=ARM_LOG.tau[:ROWS])  # type: ignore[index]
@@ -146,6 +150,71 @@ def _bag(storage: str, pattern: str) -> Callable[[Path], Iterator[bytes]]:
     return make
 
 
+def _ros1(folder: Path) -> Iterator[bytes]:
+    for compression in (None, "BZ2", "LZ4"):
+        path = folder / "log.bag"
+        path.unlink(missing_ok=True)
+        yield write_ros1_bag(path, SHORT_LOG, names=["gripper", *ARM.actuated], compression=compression).read_bytes()
+
+
+def _echo(_folder: Path) -> Iterator[bytes]:
+    names = ["gripper", *ARM.actuated]
+    lines = []
+    for k in range(ROWS):
+        rows = [[0.5, *values[k].tolist()] for values in (SHORT_LOG.q, SHORT_LOG.qd, SHORT_LOG.tau)]  # type: ignore[index]
+        lines.append(",".join([f"1600000000,{10_000_000 * k},base", *names, *(repr(x) for row in rows for x in row)]))
+    yield "\n".join([*lines, ""]).encode()
+
+
+def _jsonl(_folder: Path) -> Iterator[bytes]:
+    names, matrices = list(ARM.actuated), name_matrices(SHORT_LOG)
+    lists = [{name: values[k].tolist() for name, values in matrices.items()} for k in range(ROWS)]
+    messages = [
+        {
+            "header": {"stamp": {"sec": 5, "nanosec": 10_000_000 * k}, "frame_id": ""},
+            "name": names,
+            "position": lists[k]["q"],
+            "effort": lists[k]["tau"],
+        }
+        for k in range(ROWS)
+    ]
+    for records in (lists, [{"time": row["t"], "state": row} for row in lists], messages):
+        yield "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def _hdf5(folder: Path) -> Iterator[bytes]:
+    matrices, path = name_matrices(SHORT_LOG), folder / "log.h5"
+    yield write_hdf5(path, matrices).read_bytes()
+    yield write_hdf5(path, {f"run/{name}": values for name, values in matrices.items()}, **PACKED).read_bytes()
+
+
+def _mat(folder: Path) -> Iterator[bytes]:
+    matrices, path = name_matrices(SHORT_LOG), folder / "log.mat"
+    yield write_mat(path, matrices).read_bytes()
+    yield write_mat(path, {"run": {"arm": matrices, "note": "a text"}}, compressed=True).read_bytes()
+
+
+def _mat73(folder: Path) -> Iterator[bytes]:
+    yield write_mat73(folder / "log.mat", name_matrices(SHORT_LOG)).read_bytes()
+
+
+def _dataset(pattern: str) -> Callable[[Path], Iterator[bytes]]:
+    """Seeds of one file of a LeRobot dataset; the other one is a file beside them."""
+
+    def make(folder: Path) -> Iterator[bytes]:
+        names, times, episodes = list(ARM.actuated), np.tile(np.arange(ROWS // 2) / 100.0, 2), np.arange(ROWS) // 15
+        features = {"observation.state": (SHORT_LOG.q, names), "observation.effort": (SHORT_LOG.tau, names)}
+        dataset = write_lerobot(folder / "dataset", features, times, episodes)  # type: ignore[arg-type]
+        (folder / "files").mkdir()
+        for path in (dataset / "meta/info.json", dataset / "data/chunk-000/file-000.parquet"):
+            if path.match(pattern):
+                yield path.read_bytes()
+            else:
+                (folder / "files" / path.name).write_bytes(path.read_bytes())
+
+    return make
+
+
 def _texts(*texts: str) -> Callable[[Path], Iterator[bytes]]:
     return lambda _folder: (text.encode() for text in texts)
 
@@ -171,6 +240,14 @@ SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
     "mcap": _bag("MCAP", "*.mcap"),
     "db3": _bag("SQLITE3", "*.db3"),
     "bag": _bag("SQLITE3", "metadata.yaml"),
+    "ros1": _ros1,
+    "echo": _echo,
+    "jsonl": _jsonl,
+    "hdf5": _hdf5,
+    "mat": _mat,
+    "mat73": _mat73,
+    "lerobot": _dataset("*.json"),
+    "episodes": _dataset("*.parquet"),
     "reference": _csv,
     "urdf": _urdf,
     "mjcf": _mjcf,

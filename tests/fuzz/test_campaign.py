@@ -15,7 +15,8 @@ from tests.fuzz.readers import READERS, read_seeds
 from tests.support.paths import ROOT
 from ytheta.errors import YthetaError
 
-INPUTS = {"mcap": 20, "db3": 20, "bag": 20, "predict": 20}  # of the slow readers
+# of the slow readers
+INPUTS = {"mcap": 20, "db3": 20, "bag": 20, "predict": 20, "hdf5": 10, "mat": 10, "mat73": 10}
 MIN_ACCEPTED = 2  # a mutation that every reader refuses at once tests nothing
 
 

@@ -51,7 +51,12 @@ def write_mat73(path: Path, arrays: dict[str, np.ndarray]) -> Path:
 
 
 def write_lerobot(
-    folder: Path, features: dict[str, tuple[np.ndarray, Any]], times: np.ndarray, episodes: np.ndarray, *, files: int = 1
+    folder: Path,
+    features: dict[str, tuple[np.ndarray, Any]],
+    times: np.ndarray,
+    episodes: np.ndarray,
+    *,
+    files: int = 1,
 ) -> Path:
     """Write a LeRobot dataset of version 3; ``features`` are matrices and the names of their entries."""
     (folder / "meta").mkdir(parents=True)

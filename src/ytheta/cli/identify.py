@@ -274,7 +274,7 @@ def identify(
             strict=strict,
             report_stage=report_stage,
         )
-        print_findings(identification.findings, verbose=verbose)
+        print_findings(identification.findings, verbose=verbose, columns=True)
         if output is not None:
             report_stage("writing the model")
             print_note(f"wrote {identification.save(output)}")

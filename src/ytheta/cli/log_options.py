@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ytheta.findings import Finding
 
 AUTO = "auto"
+COLUMNS_CODE = "columns"  # LogFindingCode.COLUMNS, whose module is not imported for --help
 
 LOG_HELP = "Recorded motion: text, JSON lines, Parquet, NPZ, HDF5, .mat, ROS bag or LeRobot dataset."
 LogArguments = Annotated[list[str], typer.Argument(metavar="LOG", help=LOG_HELP)]
@@ -30,16 +31,12 @@ Mappings = Annotated[
         "each.",
     ),
 ]
-Degrees = Annotated[
-    bool, typer.Option("--degrees", help="Positions and velocities of revolute joints are in degrees.")
-]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Positions and velocities of revolute joints are in degrees.")]
 Rows = Annotated[
     str | None,
     typer.Option(metavar="START:STOP", help="Use only these rows, counted from 0, without row STOP: 600:3500, 600:."),
 ]
-Rate = Annotated[
-    float | None, typer.Option("--rate", metavar="HZ", help="Sampling rate, in place of a time column.")
-]
+Rate = Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Sampling rate, in place of a time column.")]
 Gain = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,9 +106,16 @@ def parse_gain(texts: Sequence[str] | None) -> list[float] | dict[str, float] | 
         ) from None
 
 
-def print_findings(findings: Iterable[Finding], *, verbose: bool) -> None:
-    """Print findings on stderr, each once; notes are printed only with ``verbose``."""
-    print_all_findings(finding for finding in dict.fromkeys(findings) if verbose or finding.severity.value != "note")
+def print_findings(findings: Iterable[Finding], *, verbose: bool, columns: bool = False) -> None:
+    """Print findings on stderr, each once; notes are printed only with ``verbose``.
+
+    With ``columns``, the notes about the chosen columns are printed too.
+    """
+    print_all_findings(
+        finding
+        for finding in dict.fromkeys(findings)
+        if verbose or finding.severity.value != "note" or (columns and finding.code == COLUMNS_CODE)
+    )
 
 
 @overload

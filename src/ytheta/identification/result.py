@@ -59,6 +59,7 @@ from ytheta.identification.standard_parameters import (
 )
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.origin import LogOrigin
 from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
@@ -95,6 +96,13 @@ class Origin:
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
     prior: PriorCenter = PriorCenter.NONE
     prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
+    log_origins: tuple[LogOrigin | None, ...] = ()  # one per log, validation logs last: the columns of the files
+
+    @property
+    def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
+        """Names and origins of the logs that were read from files or tables."""
+        pairs = zip((*self.logs, *self.validation_logs), self.log_origins, strict=False)  # origins may be unknown
+        return [(name, origin) for name, origin in pairs if origin is not None]
 
     @property
     def cutoff(self) -> float:

@@ -88,11 +88,11 @@ def check(
     strict   count a log with any finding more serious than a note as refused
     """
     check_is_robot(robot)
-    sources = list(logs) if isinstance(logs, list | tuple) else [logs]
+    sources: list[Any] = list(logs) if isinstance(logs, list | tuple) else [logs]
     if not sources:
         raise InputError("there is no log to check; give at least one")
     options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
-    mappings = list(mapping) if isinstance(mapping, list | tuple) else [mapping]
+    mappings: list[Any] = list(mapping) if isinstance(mapping, list | tuple) else [mapping]
     if len(mappings) not in (1, len(sources)):
         raise InputError(
             f"there are {len(mappings)} mappings for {len(sources)} logs; give one for all of them, or one for each"

@@ -12,6 +12,7 @@ class LogFindingCode(StrEnum):
     """
 
     # reading a file
+    COLUMNS = "columns"  # the columns that were chosen
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
     WRENCH = "wrench"  # the wrench on a floating base is taken to be zero

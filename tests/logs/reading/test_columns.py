@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ytheta
@@ -18,6 +19,7 @@ from tests.support.log_files import (
     format_csv,
     write_file,
 )
+from ytheta.errors import InputError
 from ytheta.logs.reading.read import read_log
 
 
@@ -111,3 +113,97 @@ def test_names_that_differ_only_in_their_case_are_distinguished_by_a_mapping(tmp
     assert_file_refused(
         write_file(tmp_path, format_csv(both | {"Q1 ": ARM_LOG.t})), "several columns 'Q1'", "1, 7", "by its number"
     )
+
+
+RECORDERS = {
+    "PlotJuggler": ("__time", "/joint_states/joint{}/position", "/joint_states/joint{}/velocity",
+                    "/joint_states/joint{}/effort", 1),
+    "franka": ("time", "q[{}]", "dq[{}]", "tau_J[{}]", 0),
+    "franka state": ("time", "state.q[{}]", "state.dq[{}]", "state.tau_J[{}]", 0),
+    "RTDE": ("timestamp", "actual_q_{}", "actual_qd_{}", "actual_current_as_torque_{}", 0),
+    "plain": ("Time", "pos_{}", "vel_{}", "effort_{}", 1),
+    "joint first": ("t", "joint{}.position", "joint{}.velocity", "joint{}.torque", 1),
+}  # fmt: skip
+
+
+def rename(recorder: str) -> dict[str, np.ndarray]:
+    """The columns of the log with the names of a recorder, and columns with commands beside them."""
+    time, *templates, start = RECORDERS[recorder]
+    columns = {str(time): ARM_LOG.t}
+    for template, values in zip(templates, (ARM_LOG.q, ARM_LOG.qd, ARM_LOG.tau), strict=True):
+        assert values is not None
+        columns |= {str(template).format(k + int(start)): values[:, k] for k in range(2)}
+    return columns | {"target_q_0": ARM_LOG.t, "target_q_1": ARM_LOG.t, "q_d[0]": ARM_LOG.t, "q_d[1]": ARM_LOG.t}
+
+
+@pytest.mark.parametrize("recorder", RECORDERS)
+def test_names_of_recorders_need_no_mapping(recorder: str, tmp_path: Path) -> None:
+    columns = rename(recorder)
+    assert_same_log(read_log(write_file(tmp_path, format_csv(columns)), ARM), ARM_LOG)
+    names = list(columns)
+    swapped = dict(zip([names[0], names[2], names[1], *names[3:]], columns.values(), strict=True))
+    with pytest.raises(AssertionError):  # the twin: the positions of two joints are exchanged
+        assert_same_log(read_log(write_file(tmp_path, format_csv(swapped)), ARM), ARM_LOG)
+
+
+def test_a_choice_between_groups_of_columns_is_left_to_the_user(tmp_path: Path) -> None:
+    both = write_file(tmp_path, format_csv(ARM_COLUMNS | {"pos1": ARM_LOG.t, "pos2": ARM_LOG.t}))
+    assert_file_refused(both, "several groups of columns with positions (q1 … q2; pos1 … pos2)", '[columns] q = "q{}"')
+    assert_same_log(read_log(both, ARM, mapping={"columns": {"q": "q{}"}}), ARM_LOG)
+    times = write_file(tmp_path, format_csv(ARM_COLUMNS | {"timestamp": ARM_LOG.t}))
+    assert_file_refused(times, "several columns of time (t, timestamp)", '[columns] t = "t"')
+    arms = {f"/{arm}/joint{k + 1}/position": ARM_LOG.q[:, k] for arm in ("left", "right") for k in range(2)}
+    assert_file_refused(write_file(tmp_path, format_csv({"t": ARM_LOG.t} | arms)), "/left/joint1/position", "/right/")
+
+
+def test_currents_need_gains(tmp_path: Path) -> None:
+    columns = {name.replace("tau", "actual_current_"): values for name, values in ARM_COLUMNS.items()}
+    path = write_file(tmp_path, format_csv(columns))
+    assert_file_refused(path, "motor currents (actual_current_1 … actual_current_2)", "no measured torques", "--gain")
+    log = read_log(path, ARM, gain=[2.0, -3.0])
+    assert ARM_LOG.tau is not None
+    assert log.tau is not None
+    assert log.tau.tolist() == (ARM_LOG.tau * [2.0, -3.0]).tolist()
+    assert log.origin is not None
+    assert [column.gain for column in log.origin.columns[-2:]] == [2.0, -3.0]
+    computed = {f"target_moment_{k}": ARM_LOG.t for k in range(2)}
+    both = write_file(tmp_path, format_csv(columns | computed))
+    assert_file_refused(both, "--gain", 'tau = "target_moment_{}"', "computed from its own model")
+    torques = write_file(tmp_path, format_csv(ARM_COLUMNS | {"i1": ARM_LOG.t, "i2": ARM_LOG.t}))
+    assert_same_log(read_log(torques, ARM), ARM_LOG)  # measured torques are preferred
+    assert read_log(torques, ARM, gain=1.0).tau[:, 0].tolist() == ARM_LOG.t.tolist()  # type: ignore[index]
+    with pytest.raises(InputError, match="no columns current1"):
+        read_log(write_file(tmp_path, format_csv(ARM_COLUMNS)), ARM, gain=1.0)
+
+
+def test_torques_that_a_controller_computed_are_reported(tmp_path: Path) -> None:
+    columns = {name.replace("tau", "target_moment_"): values for name, values in ARM_COLUMNS.items()}
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    assert_same_log(log, ARM_LOG)
+    assert codes_above_notes(log) == {"computed torque"}
+
+
+def test_units_in_names(tmp_path: Path) -> None:
+    columns = {"t_ms": 1e3 * ARM_LOG.t}
+    for name, values in list(ARM_COLUMNS.items())[1:]:
+        columns[f"{name} [deg]" if name.startswith("q") else f"{name}_mNm"] = (
+            np.degrees(values) if name.startswith("q") else 1e3 * values
+        )
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    np.testing.assert_allclose(log.q, ARM_LOG.q, rtol=1e-14)
+    np.testing.assert_allclose(log.tau, ARM_LOG.tau, rtol=1e-14)  # type: ignore[arg-type]
+    np.testing.assert_allclose(log.t, ARM_LOG.t, rtol=1e-14)
+    assert log.origin is not None
+    assert [column.unit for column in log.origin.columns] == ["ms", "deg", "deg", "deg/s", "deg/s", "mNm", "mNm"]
+
+
+def test_joints_without_columns_are_named_with_the_option_that_locks_them(tmp_path: Path) -> None:
+    robot = ytheta.load("ur10")
+    first, *_, last = robot.actuated
+    by_name = {f"{joint}.q": ARM_LOG.t for joint in robot.actuated[:-1]}
+    path = write_file(tmp_path, format_csv({"t": ARM_LOG.t} | by_name))
+    assert_file_refused(path, "positions of 5 joints", f"{last} is missing", f"--lock {last}=0", robot=robot)
+    numbered = write_file(tmp_path, format_csv({"t": ARM_LOG.t} | {f"q{k}": ARM_LOG.t for k in range(1, 5)}))
+    missing = ", ".join(robot.actuated[4:])
+    assert_file_refused(numbered, "4 columns q1 … q4", f"the first 4, {missing} are missing", "--lock", robot=robot)
+    assert first not in missing

@@ -181,6 +181,7 @@ def _describe_origin(
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(plan.own.fit[0]),
         prior=request.prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=request.prior.source,
+        log_origins=tuple(log.origin for log in request.logs),
     )
 
 

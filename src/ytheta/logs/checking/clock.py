@@ -81,9 +81,11 @@ def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
         remedy = f"{len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped; the others keep their order"
         return drop, [Finding(LogFindingCode.TIME, Severity.REPAIRED, statement, remedy, fields=fields)]
     if repeated > backwards:
-        remedy = "the timestamps are too coarse or wrong: set rate = … in a mapping, which replaces them"
+        remedy = "the timestamps are too coarse or wrong: set --rate, or rate = … in a mapping, which replaces them"
     else:
-        remedy = "the file seems to contain several recordings: split it there, or choose rows = […] in a mapping"
+        remedy = (
+            "the file seems to contain several recordings: split it there, or choose --rows, or rows = […] in a mapping"
+        )
     return drop, [Finding(LogFindingCode.TIME, Severity.ERROR, statement, remedy, fields=fields)]
 
 
@@ -125,7 +127,7 @@ def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Findin
     if 1.0 / median < MIN_RATE:
         remedy = "this rate is low for an arm: check that time is in seconds"
     elif jitter > MAX_JITTER:
-        remedy = "if the samples themselves were equally spaced, set rate = … in a mapping"
+        remedy = "if the samples themselves were equally spaced, set --rate, or rate = … in a mapping"
     return Finding(
         LogFindingCode.SAMPLING,
         Severity.WARNING if remedy else Severity.NOTE,

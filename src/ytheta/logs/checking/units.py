@@ -76,7 +76,7 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
     else:
         unit, statement = "degrees", f"positions seem to be in degrees, or to be motor positions ({shown})"
         entry = format_units(robot, too_large, in_radians=[joint for joint in judged if joint not in too_large])
-        remedy = f'write [scale] q = {entry} in a mapping, or "radians" if they really are in radians'
+        remedy = f'use --degrees, or write [scale] q = {entry} in a mapping, or "radians" if they really are in radians'
     fields = {"quantity": "q", "unit": unit}
     return [Finding(LogFindingCode.UNITS, Severity.ERROR, statement, remedy, names=tuple(too_large), fields=fields)]
 

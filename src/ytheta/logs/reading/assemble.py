@@ -56,7 +56,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         tau = reader.read_quantity("tau", columns.tau)
     used = {columns.t, *columns.q, *columns.qd, *columns.tau, *columns.current}
     origin = LogOrigin(
-        format=table.format,
+        format=table.kind,
         topic=table.topic,
         message_type=table.message_type,
         columns=tuple(reader.origins),
@@ -75,7 +75,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         tau=tau,
         segments=_list_segments(table, rows),
         source=source,
-        findings=(*table.findings, *_report_columns(columns, table, joints, source)),
+        findings=(*table.findings, _report_origin(origin), *_report_columns(columns, table, joints, source)),
         origin=origin,
     )
     return log if base is None else base.add_to(log, rows)
@@ -95,6 +95,22 @@ def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> sli
             "counted from 0, and row stop is excluded"
         )
     return slice(start, table.rows if stop is None else stop)
+
+
+def _report_origin(origin: LogOrigin) -> Finding:
+    """Return the finding about the chosen columns, in brief."""
+    groups: dict[str, list[str]] = {}
+    for column in origin.columns:
+        groups.setdefault(column.quantity, []).append(column.column or "rate")
+    shown = {key: names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for key, names in groups.items()}
+    where = f" of topic {origin.topic}" if origin.topic else ""
+    return Finding(
+        LogFindingCode.COLUMNS,
+        Severity.NOTE,
+        f"read {', '.join(f'{key} from {names}' for key, names in shown.items())}{where}",
+        remedy="ytheta check shows all columns, units and signs",
+        fields={key: list(names) for key, names in groups.items()},
+    )
 
 
 def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:

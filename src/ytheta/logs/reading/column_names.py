@@ -23,13 +23,64 @@ QUANTITY_WORDS = {
 TIME_WORDS = ("t", "time", "timestamp", "timestamps")
 # Values that a controller wants or computes. They are never taken for measured ones.
 COMMAND_WORDS = frozenset(
-    "target desired des cmd command commanded commands ref reference goal setpoint sp action d".split()
+    [
+        "target",
+        "desired",
+        "des",
+        "cmd",
+        "command",
+        "commanded",
+        "commands",
+        "ref",
+        "reference",
+        "goal",
+        "setpoint",
+        "sp",
+        "action",
+        "d",
+    ]
 )
 NEUTRAL_WORDS = frozenset(
-    "joint joints jnt j axis actual act measured meas msr state states sensor raw filtered filt feedback as".split()
+    [
+        "joint",
+        "joints",
+        "jnt",
+        "j",
+        "axis",
+        "actual",
+        "act",
+        "measured",
+        "meas",
+        "msr",
+        "state",
+        "states",
+        "sensor",
+        "raw",
+        "filtered",
+        "filt",
+        "feedback",
+        "as",
+    ]
 )
 # A scope with one of these words does not contain joints.
-OTHER_SCOPES = frozenset("tcp cartesian cart ee eef end effector tool imu camera wrench motor motors odom".split())
+OTHER_SCOPES = frozenset(
+    [
+        "tcp",
+        "cartesian",
+        "cart",
+        "ee",
+        "eef",
+        "end",
+        "effector",
+        "tool",
+        "imu",
+        "camera",
+        "wrench",
+        "motor",
+        "motors",
+        "odom",
+    ]
+)
 # In LeRobot datasets, observation.state contains positions, unless the names of its entries say something else.
 POSITION_SCOPES = (("observation", "state"), ("observations", "state"))
 # Words for units, and what they are called in a mapping.

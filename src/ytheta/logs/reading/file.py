@@ -38,6 +38,10 @@ def read_file(path: Path, joints: Sequence[str], *, skip: int = 0, topic: str | 
     suffix = path.suffix.lower()
     if skip and (is_folder or suffix not in TEXT_SUFFIXES):
         raise InputError(f"'skip' of the mapping is for text files, but {path} is not one; use 'rows'")
+    if topic is not None and not (is_folder or suffix in (*BAG_SUFFIXES, *HDF5_SUFFIXES, ".mat")):
+        raise InputError(
+            f"a topic is given ({topic[:40]!r}), but {path} has none; it is for bags, HDF5 and MATLAB files"
+        )
     # Each format is imported here, since a log has only one.
     if is_folder and (path / "meta").is_dir():
         from ytheta.logs.reading.formats.lerobot import read_lerobot

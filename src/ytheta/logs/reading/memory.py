@@ -44,11 +44,11 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
             others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
         else:
             others[str(name)] = f"an array with {array.ndim} dimensions"
-    return make_table(columns, [len(column) for _, column in columns], others, source, format="dict of arrays")
+    return make_table(columns, [len(column) for _, column in columns], others, source, kind="dict of arrays")
 
 
 def make_table(
-    columns: Sequence[tuple[str, Column]], rows: Sequence[int], others: Mapping[str, str], source: str, *, format: str
+    columns: Sequence[tuple[str, Column]], rows: Sequence[int], others: Mapping[str, str], source: str, *, kind: str
 ) -> ColumnTable:
     """Return the table of named columns with these numbers of rows, which must be equal."""
     lengths = {length: name for length, (name, _) in reversed(list(zip(rows, columns, strict=True)))}
@@ -58,7 +58,7 @@ def make_table(
     if not columns:
         raise InputError(f"{source} contains no arrays; it needs t, q and tau, with one row per sample")
     names, arrays = zip(*columns, strict=True)
-    return ColumnTable(names, arrays, next(iter(lengths)), others=others, format=format)
+    return ColumnTable(names, arrays, next(iter(lengths)), others=others, kind=kind)
 
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
@@ -66,7 +66,7 @@ def read_frame(frame: Any, source: str) -> ColumnTable:
     columns = [FrameColumn(values, name, source) for name, values in _iterate_series(frame)]
     is_numbered = [str(label) for label in frame.columns] == [str(k) for k in range(len(frame.columns))]
     names = tuple(column.name for column in columns)
-    return ColumnTable(names, columns, len(frame), has_header=not is_numbered, format="DataFrame")
+    return ColumnTable(names, columns, len(frame), has_header=not is_numbered, kind="DataFrame")
 
 
 @dataclass(frozen=True, eq=False)

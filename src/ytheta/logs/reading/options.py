@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,11 @@ from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import MAX_RATE, MIN_RATE, Factor
 from ytheta.robot.robot import Robot
 
-GainInput = float | Sequence[float] | Mapping[str, float] | None
-RowsInput = Sequence[int | None] | None
+if TYPE_CHECKING:
+    GainInput = float | Sequence[float] | Mapping[str, float] | None
+    RowsInput = Sequence[int | None] | None
+else:  # a value of another type is refused with a sentence that says what is accepted
+    GainInput = RowsInput = Any
 
 DEGREE = math.pi / 180
 

@@ -26,7 +26,7 @@ class ColumnTable:
     """Columns of equal length and their names; if the file has no header, they are called 0, 1, 2, …
 
     ``others`` contains the entries of a dict that are not columns, and what they are instead, such as "a text".
-    ``format``, ``topic``, ``message_type`` and ``ignored_joints`` say what was read, as in LogOrigin. ``starts`` are the
+    ``kind`` is the format; ``topic``, ``message_type`` and ``ignored_joints`` are as in LogOrigin. ``starts`` are the
     first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
     is more than its columns.
     """
@@ -37,7 +37,7 @@ class ColumnTable:
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)
-    format: str = "table"
+    kind: str = "table"
     topic: str = ""
     message_type: str = ""
     ignored_joints: tuple[str, ...] = ()
@@ -45,6 +45,6 @@ class ColumnTable:
     contents: str = ""
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], rows: int, *, format: str) -> ColumnTable:
+    def of(cls, columns: Mapping[str, Column], rows: int, *, kind: str) -> ColumnTable:
         """Create the table of columns that all have different names."""
-        return cls(tuple(columns), tuple(columns.values()), rows, format=format)
+        return cls(tuple(columns), tuple(columns.values()), rows, kind=kind)

@@ -16,6 +16,7 @@ from ytheta.report.identification.plots import plot_correlations, plot_torques
 from ytheta.report.identification.residual_plots import plot_residuals
 from ytheta.report.identification.robot_drawing import draw_robot
 from ytheta.report.identification.summary import summarize_identification
+from ytheta.report.log.columns import list_origin_rows
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -46,5 +47,6 @@ def identification_html(identification: Identification) -> str:
         "origin_figures": list(plot_origins(identification)),
         "drawing": draw_robot(identification),
         "correlation": plot_correlations(identification),
+        "column_rows": list_origin_rows(identification.origin.named_log_origins),
     }
     return render_page("identification.html", content)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.identification.tables import sort_findings
+from ytheta.report.log import columns
 from ytheta.report.log_check import tables
 from ytheta.report.log_check.plots import plot_log
 from ytheta.report.log_check.summary import summarize_log_check
@@ -29,6 +30,7 @@ def log_check_html(check: LogCheck) -> str:
     """Return the page as text."""
     content = {
         "check": check,
+        "columns": columns,
         "tables": tables,
         "summary": summarize_log_check(check),
         "figures": [list(plot_log(checked)) for checked in check.logs],

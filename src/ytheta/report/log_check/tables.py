@@ -1,20 +1,14 @@
-"""Rows of the tables about the columns of logs, for the terminal and for pages."""
+"""Rows of the table about the columns of checked logs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ytheta.report.log.columns import describe_origin, get_si_unit
 from ytheta.report.numbers import format_plain
 
 if TYPE_CHECKING:
     from ytheta.logs.check_logs import CheckedLog, LogCheck
-    from ytheta.logs.log import Log
-    from ytheta.logs.origin import ColumnOrigin, LogOrigin
-
-QUANTITIES = {"t": "time", "q": "position", "qd": "velocity", "tau": "torque"}
-MAX_LISTED_COLUMNS = 8  # unused columns in one line
 
 
 def list_chosen_columns(check: LogCheck, checked: CheckedLog) -> list[tuple[str, ...]]:
@@ -22,7 +16,7 @@ def list_chosen_columns(check: LogCheck, checked: CheckedLog) -> list[tuple[str,
 
     The range has a unit of its own if the column was converted to another one.
     """
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for column in checked.columns:
         origin = column.origin
         unit = get_si_unit(origin, prismatic=origin.joint in check.robot.prismatic_joints)
@@ -31,75 +25,3 @@ def list_chosen_columns(check: LogCheck, checked: CheckedLog) -> list[tuple[str,
         judgement = "ok" if column.is_plausible else "doubtful"
         rows.append((*describe_origin(origin), values, judgement, column.remark))
     return rows
-
-
-def describe_origin(origin: ColumnOrigin) -> tuple[str, str, str, str, str]:
-    """Return quantity, joint, column, unit and conversion of a column."""
-    column = origin.column or "from the sampling rate"
-    return QUANTITIES[origin.quantity], origin.joint, column, origin.unit or "other", describe_conversion(origin)
-
-
-def describe_conversion(origin: ColumnOrigin) -> str:
-    """Return the conversion to SI units, such as "× 14.9 Nm/A, sign reversed"; empty if there is none."""
-    parts = []
-    if origin.factor != 1.0:
-        parts.append(f"× {origin.factor:.6g}")
-    if origin.gain is not None:
-        parts.append(f"× {origin.gain:.6g} Nm/A")
-    if origin.sign < 0.0:
-        parts.append("sign reversed")
-    if origin.offset:
-        parts.append(f"{'+' if origin.offset > 0.0 else '−'} {abs(origin.offset):.6g}")
-    return ", ".join(parts)
-
-
-def get_si_unit(origin: ColumnOrigin, *, prismatic: bool) -> str:
-    """Return the unit of a quantity in the log."""
-    units = {"q": "m", "qd": "m/s", "tau": "N"} if prismatic else {"q": "rad", "qd": "rad/s", "tau": "Nm"}
-    return units.get(origin.quantity, "s")
-
-
-def describe_source(log: Log) -> str:
-    """Return format, topic and message type, length and sampling of a log in one line."""
-    origin = log.origin
-    parts = [] if origin is None else [origin.format]
-    if origin is not None and origin.topic:
-        parts.append(f"topic {origin.topic}")
-    if origin is not None and origin.message_type:
-        parts.append(origin.message_type)
-    segments = f" in {len(log.segments)} segments" if len(log.segments) > 1 else ""
-    size = f"{log.seconds:.4g} s, {len(log)} samples at {log.rate:.4g} Hz{segments}"
-    return f"{Path(log.source).name or 'log'}: {', '.join([*parts, size])}"
-
-
-def list_left_out(log: Log) -> list[str]:
-    """Return lines about rows, joints and columns of the file that are not part of the log."""
-    origin = log.origin
-    if origin is None:
-        return []
-    lines = []
-    chosen = origin.stop - origin.first
-    if chosen != origin.rows:
-        lines.append(f"rows {origin.first}:{origin.stop} of {origin.rows} were chosen")
-    if len(log) != chosen:
-        lines.append(f"{chosen - len(log)} of {chosen} rows were dropped by the checks")
-    if origin.motor_matrix:
-        lines.append("the columns are those of motors; a matrix turns them into joint coordinates")
-    if origin.ignored_joints:
-        lines.append(f"recorded joints that the robot does not have: {', '.join(origin.ignored_joints)}")
-    if origin.unused:
-        lines.append(f"columns not used: {_shorten_list(origin.unused)}")
-    return lines
-
-
-def list_origin_rows(origins: Sequence[tuple[str, LogOrigin]]) -> list[tuple[str, ...]]:
-    """Return log, quantity, joint, column, unit and conversion of each column of several logs."""
-    return [
-        (Path(source).name or "log", *describe_origin(column)) for source, origin in origins for column in origin.columns
-    ]
-
-
-def _shorten_list(names: Sequence[str]) -> str:
-    shown = ", ".join(name[:40] or "''" for name in names[:MAX_LISTED_COLUMNS])
-    more = len(names) - MAX_LISTED_COLUMNS
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,4 +1,4 @@
-"""Checked logs for a terminal: a table of columns with a small picture of each, what was left out, and findings."""
+"""Checked logs for a terminal: a table of columns, a picture of the motion, what was left out, and findings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 from rich.console import Console
 
 from ytheta.findings import Severity
+from ytheta.report.log.columns import describe_source, list_left_out
 from ytheta.report.log.text import COLOURS
-from ytheta.report.log_check.tables import describe_source, list_chosen_columns, list_left_out
+from ytheta.report.log_check.tables import list_chosen_columns
 from ytheta.report.terminal import Column, fit_table, print_table, safe_text, safe_texts
 from ytheta.shapes import PerSample
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ytheta.logs.check_logs import CheckedLog, LogCheck
 
 BARS = "▁▂▃▄▅▆▇█"
-PICTURE_WIDTH = 16  # characters
+PICTURE_WIDTH = 40  # characters
 HEADINGS = ("quantity", "joint", "column", "unit", "conversion", "range", "", "plausibility")
 
 
@@ -40,13 +41,8 @@ def _print_log(console: Console, check: LogCheck, checked: CheckedLog, *, verbos
         if any(cells):
             texts = [safe_text(cell, style) for cell, style in zip(cells, styles, strict=True)]
             columns.append(Column(heading, texts, align_left=heading != "range"))
-    matrices = {"q": log.q, "qd": log.qd, "tau": log.tau}
-    pictures = []
-    for column in checked.columns:
-        matrix = matrices.get(column.origin.quantity)
-        pictures.append("" if matrix is None else draw_line(matrix[:, log.joints.index(column.origin.joint)]))
-    columns.append(Column("over time", safe_texts(pictures), align_left=True, drop_priority=1))
     print_table(console, fit_table(columns, console.width))
+    _print_motion(console, checked)
     for line in list_left_out(log):
         console.print(safe_text(line))
     for finding in log.findings:
@@ -54,6 +50,17 @@ def _print_log(console: Console, check: LogCheck, checked: CheckedLog, *, verbos
             console.print(safe_text(f"{finding.severity.value}: {finding.text}", COLOURS[finding.severity]))
     if checked.refusal:
         console.print(safe_text(f"refused: {checked.refusal}", "red"))
+
+
+def _print_motion(console: Console, checked: CheckedLog) -> None:
+    """Print a small picture of positions and torques of each joint."""
+    log = checked.log
+    columns = [Column("joint", safe_texts(log.joints), align_left=True)]
+    for heading, values in (("position over time", log.q), ("torque over time", log.tau)):
+        if values is not None:
+            pictures = [draw_line(values[:, k]) for k in range(len(log.joints))]
+            columns.append(Column(heading, safe_texts(pictures), align_left=True))
+    print_table(console, fit_table(columns, console.width))
 
 
 def draw_line(values: PerSample) -> str:

@@ -74,7 +74,7 @@ def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTa
             columns += [(f"{array.name}{k + 1}", ArrayColumn(array, k, transposed)) for k in range(count)]
         else:
             others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
-    table = make_table(columns, [samples] * len(columns), others, source, format=file.kind)
+    table = make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
     return replace(table, topic=topic or "")
 
 

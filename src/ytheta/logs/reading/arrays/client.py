@@ -94,7 +94,8 @@ class ArrayFile:
         if tuple(answer["shape"]) != shape:
             raise self._make_error(f"an array has the shape {tuple(answer['shape'])} instead of {shape}")
         values = np.empty(shape)
-        received = self._process.stdout.readinto(memoryview(values).cast("B")) if values.size else 0  # type: ignore[attr-defined]
+        buffer = values.reshape(-1).view(np.uint8).data
+        received = self._process.stdout.readinto(buffer) if values.size else 0  # type: ignore[attr-defined]
         if received != values.nbytes:
             raise self._make_error("the library that reads it has crashed")
         return values

@@ -6,6 +6,7 @@ array of matrices one array per cell. Numeric variables are read when they are n
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import scipy.io
 from ytheta.logs.reading.arrays.listing import NUMBERS, ListedArray, Listing, RefusedError
 
 NUMERIC_CLASSES = frozenset(
-    "double single int8 uint8 int16 uint16 int32 uint32 int64 uint64 logical".split()
+    ["double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical"]
 )
 MAX_ARRAYS = 10_000
 MAX_DEPTH = 20  # of structs within structs
@@ -28,7 +29,7 @@ def list_arrays(path: Path) -> Listing:
     others: dict[str, str] = {}
     for name, shape, kind in scipy.io.whosmat(str(path)):
         if kind in NUMERIC_CLASSES:
-            arrays.append(ListedArray(name, tuple(map(int, shape)), None, lambda name=name: _load(path, name)))
+            arrays.append(ListedArray(name, tuple(map(int, shape)), None, partial(_load, path, name)))
         elif kind in ("struct", "cell"):
             _add(name, _load(path, name), 0, arrays, others)
         else:

@@ -53,7 +53,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
         raise make_unreadable_error(path, error) from None
     except Exception as error:  # the libraries raise their own exception types on damaged files
         raise make_unreadable_error(path, error) from error
-    return replace(table, format=kind, topic=chosen, message_type=JOINT_STATE)
+    return replace(table, kind=kind, topic=chosen, message_type=JOINT_STATE)
 
 
 def _name_kind(path: Path) -> str:
@@ -158,7 +158,7 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
     recorded_names = {name for names in indices_by_names for name in names}
     ignored = tuple(sorted(recorded_names - set(joints)))
-    return replace(ColumnTable.of(columns, len(times), format="bag"), ignored_joints=ignored)
+    return replace(ColumnTable.of(columns, len(times), kind="bag"), ignored_joints=ignored)
 
 
 def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:

@@ -18,9 +18,9 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
-from ytheta.logs.reading.table import ColumnTable
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
+from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
 
@@ -106,7 +106,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         int(np.count_nonzero(keep)),
         dialect.names is not None,
         unparsed.findings,
-        format="text table",
+        kind="text table",
     )
 
 

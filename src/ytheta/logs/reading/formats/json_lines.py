@@ -55,7 +55,7 @@ def read_json_lines(path: Path) -> ColumnTable:
     arrays = {name: np.frombuffer(columns[k]) for name, k in names.items()}
     if (stamp := _join_stamp(arrays)) is not None:
         arrays["time"] = stamp
-    table = ColumnTable.of(arrays, rows, format="JSON lines")
+    table = ColumnTable.of(arrays, rows, kind="JSON lines")
     return replace(table, findings=(_report_truncated(incomplete),) if incomplete else ())
 
 

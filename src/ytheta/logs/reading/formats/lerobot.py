@@ -35,7 +35,9 @@ MAX_INFO_SIZE = 1 << 22  # bytes
 MAX_FILES = 100_000
 MAX_WIDTH = 1000  # entries of a vector
 EPISODE_PAUSE = 1.0  # s between episodes
-NUMERIC_TYPES = frozenset("float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split())
+NUMERIC_TYPES = frozenset(
+    ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ class FeatureValues:
             if is_list:
                 lengths = series.arr.len() if isinstance(kind, pl.Array) else series.list.len()
                 if series.null_count() or not bool((lengths == width).all()):
-                    raise InputError(f"{file.path}: not all vectors of {name!r} have {width} entries; check the dataset")
+                    raise InputError(
+                        f"{file.path}: not all vectors of {name!r} have {width} entries; check the dataset"
+                    )
                 series = series.explode()
             numbers = series.cast(pl.Float64).to_numpy()
         if len(numbers) != file.rows * (width or 1):
@@ -129,7 +133,7 @@ def read_lerobot(folder: Path) -> ColumnTable:
         columns["timestamp"] = _join_times(columns["timestamp"][0:rows], starts)
         findings = (_report_episodes(len(starts) + 1),)
     listed = ", ".join(f"{name} {_format_shape(value)}" for name, value in info["features"].items())
-    table = ColumnTable.of(columns, rows, format=f"LeRobot dataset {info.get('codebase_version', '')}".strip())
+    table = ColumnTable.of(columns, rows, kind=f"LeRobot dataset {info.get('codebase_version', '')}".strip())
     return replace(table, starts=starts, findings=findings, contents=f"the dataset has the features {listed}")
 
 
@@ -150,7 +154,7 @@ def _parse_features(folder: Path, info: Mapping[str, Any]) -> Iterator[_Feature]
     """Yield the numeric features with one or no axis."""
     for name, feature in info["features"].items():
         shape = feature.get("shape")
-        if feature.get("dtype") not in NUMERIC_TYPES or not isinstance(shape, list) or len(shape) > 1:
+        if str(feature.get("dtype")) not in NUMERIC_TYPES or not isinstance(shape, list) or len(shape) > 1:
             continue
         width = shape[0] if shape else 1
         if not isinstance(width, int) or isinstance(width, bool) or not 0 < width <= MAX_WIDTH:
@@ -164,7 +168,9 @@ def _parse_features(folder: Path, info: Mapping[str, Any]) -> Iterator[_Feature]
             yield _Feature(name, 1, (f"{name}.{labels[0]}" if labels[0] != name else name,))
         else:
             distinct = len(labels) == width == len(set(labels))
-            yield _Feature(name, width, tuple(f"{name}.{labels[k]}" if distinct else f"{name}[{k}]" for k in range(width)))
+            yield _Feature(
+                name, width, tuple(f"{name}.{labels[k]}" if distinct else f"{name}[{k}]" for k in range(width))
+            )
 
 
 def _list_labels(names: Any) -> list[str]:

@@ -53,7 +53,7 @@ def read_npz(path: Path) -> ColumnTable:
         else:
             columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
     rows = [column.array.shape[0] for _, column in columns]
-    return make_table(columns, rows, others, str(path), format="NumPy archive")
+    return make_table(columns, rows, others, str(path), kind="NumPy archive")
 
 
 @dataclass(frozen=True, eq=False)

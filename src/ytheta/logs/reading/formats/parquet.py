@@ -49,7 +49,7 @@ def read_parquet(path: Path) -> ColumnTable:
     sizes = DeclaredSizes(path)
     schema, rows = read_schema(path, sizes)
     columns = {name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}
-    return ColumnTable.of(columns, rows, format="Parquet")
+    return ColumnTable.of(columns, rows, kind="Parquet")
 
 
 def read_schema(path: Path, sizes: DeclaredSizes) -> tuple[Mapping[str, pl.DataType], int]:

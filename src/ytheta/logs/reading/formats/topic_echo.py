@@ -79,7 +79,7 @@ def read_topic_echo(path: Path, names: tuple[str, ...], joints: Sequence[str]) -
     for block, quantity in enumerate(QUANTITIES[:blocks]):
         first = FIRST_NAME + n * (1 + block)
         columns |= {f"{quantity}_{joint}": values[first + names.index(joint)] for joint in joints}
-    table = ColumnTable.of(columns, len(frame), format="output of ros2 topic echo --csv")
+    table = ColumnTable.of(columns, len(frame), kind="output of ros2 topic echo --csv")
     ignored = tuple(name for name in names if name not in joints)
     return replace(table, findings=findings, message_type="sensor_msgs/msg/JointState", ignored_joints=ignored)
 

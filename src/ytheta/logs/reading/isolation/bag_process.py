@@ -56,7 +56,7 @@ def _receive_table(stream: IO[bytes]) -> ColumnTable:
         if len(content) < 8 * answer["rows"]:
             raise EOFError
         columns[name] = np.frombuffer(content)
-    table = ColumnTable.of(columns, answer["rows"], format=answer["format"])
+    table = ColumnTable.of(columns, answer["rows"], kind=answer["kind"])
     return replace(
         table,
         topic=answer["topic"],
@@ -80,7 +80,7 @@ def write_table(request: dict[str, Any], stream: IO[bytes]) -> None:
     assert not table.findings
     assert not table.others
     assert not table.starts
-    origin = {name: getattr(table, name) for name in ("format", "topic", "message_type", "ignored_joints")}
+    origin = {name: getattr(table, name) for name in ("kind", "topic", "message_type", "ignored_joints")}
     _write_head(stream, {"names": table.names, "rows": table.rows, **origin})
     for column in table.columns:
         stream.write(np.ascontiguousarray(column[0 : table.rows], dtype=np.float64).tobytes())

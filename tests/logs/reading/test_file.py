@@ -1,0 +1,45 @@
+"""Extensions and contents of files: both must agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.support.array_files import name_matrices, write_hdf5, write_mat
+from tests.support.joint_state_bags import write_ros1_bag
+from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, assert_file_refused, assert_same_log, write_file
+from ytheta.logs.reading.read import read_log
+
+
+def test_content_of_another_format_is_named(tmp_path: Path) -> None:
+    pl.DataFrame(ARM_COLUMNS).write_parquet(tmp_path / "a.parquet")
+    np.savez(tmp_path / "b.npz", allow_pickle=False, **ARM_COLUMNS)
+    write_hdf5(tmp_path / "c.h5", name_matrices(ARM_LOG))
+    write_mat(tmp_path / "d.mat", name_matrices(ARM_LOG))
+    write_ros1_bag(tmp_path / "e.bag", ARM_LOG, names=list(ARM.actuated))
+    for name, kind in (
+        ("a.parquet", "a Parquet file"),
+        ("b.npz", "a zip archive"),
+        ("c.h5", "an HDF5 file"),
+        ("d.mat", "a MATLAB file"),
+        ("e.bag", "a ROS 1 bag"),
+    ):
+        assert len(read_log(tmp_path / name, ARM)) == 150  # the twin
+        for suffix in (".csv", ".log", ""):
+            copy = write_file(tmp_path, (tmp_path / name).read_bytes(), f"copy{suffix}")
+            assert_file_refused(copy, f"its content is that of {kind}", f"rename it to copy{Path(name).suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".npz", ".mat", ".h5", ".bag", ".mcap", ".db3"])
+def test_empty_files_are_refused(suffix: str, tmp_path: Path) -> None:
+    assert_file_refused(write_file(tmp_path, "", f"log{suffix}"), "is empty")
+    assert "\n" not in assert_file_refused(write_file(tmp_path, b"\x00" * 40, f"log{suffix}"), f"log{suffix}")
+
+
+def test_an_hdf5_file_called_mat_is_read(tmp_path: Path) -> None:
+    path = write_hdf5(tmp_path / "log.mat", name_matrices(ARM_LOG))  # SciPy and others write them without the header
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+    assert_file_refused(write_file(tmp_path, "1,2", "log.xyz"), "ends in '.xyz'", "not a supported log format")

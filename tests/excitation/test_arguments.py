@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.design_cases import Floor
 import ytheta as yt
+from tests.support.design_cases import Floor
 from ytheta.errors import InputError
 from ytheta.excitation.arguments import check_budget, check_paths
 from ytheta.excitation.constraints.joint_bounds import find_bounds
@@ -24,7 +24,7 @@ def test_path_constraints_have_margins(paths: Any, words: str) -> None:
 
 @pytest.mark.parametrize("name", ["starts", "polished"])
 def test_the_number_of_starts_is_bounded(name: str) -> None:
-    assert check_budget(**{"starts": 1_000_000, "polished": 1_000_000}).starts == 1_000_000
+    assert check_budget(starts=1_000_000, polished=1_000_000).starts == 1_000_000
     with pytest.raises(InputError, match=f"{name} is 1000000000000; give a whole number from 1 to 1,000,000"):
         check_budget(**{"starts": 1, "polished": 1, name: 10**12})
 

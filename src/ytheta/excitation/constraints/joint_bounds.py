@@ -161,8 +161,8 @@ def _check_pair(name: str, pair: Any) -> tuple[float, float]:
         raise InputError(f"position of {name!r} is {pair!r}; give a pair (lower, upper) of numbers") from None
     if any(MAX_POSITION < abs(each) < math.inf for each in (low, high)):
         raise InputError(
-            f"position of {name!r} is {low:g} to {high:g}; give numbers from {-MAX_POSITION:g} to {MAX_POSITION:g} in rad "
-            "or m"
+            f"position of {name!r} is {low:g} to {high:g}; give numbers from {-MAX_POSITION:g} to {MAX_POSITION:g} in "
+            "rad or m"
         )
     return low, high
 

@@ -58,6 +58,12 @@ def test_huge_numbers_of_a_robot_are_refused(place: str, number: str, tmp_path: 
         load_text(tmp_path, URDF.replace(old, new.format(number)), "huge.urdf")
 
 
+@pytest.mark.parametrize("length", [1e300, -1e60])
+def test_huge_symbolic_lengths_are_refused(length: float) -> None:
+    with pytest.raises(InputError, match=r"the length 'l1' is .*too large to compute with; give numbers in metres"):
+        yt.load("lu-two-link").with_lengths(l1=length)
+
+
 @pytest.mark.parametrize("number", ["1e200", "-1e300"])
 def test_huge_positions_in_a_loop_are_refused(number: str, tmp_path: Path) -> None:
     loop = mechanism_text('<connect site1="tip" site2="end"/>')

@@ -120,6 +120,8 @@ def compare(
     """Compare two or more model files of the same robot; with a log, also the torques that they predict."""
     if isinstance(models, str | Path) or len(models) < 2:
         raise InputError("a comparison needs two or more model files; give a list of their paths")
+    if log is None and mapping is not None:
+        raise InputError("a mapping is given without a log; give the log, too, or remove the mapping")
     read = tuple(_read_model(path) for path in models)
     _check_same_robot(read, models)
     predictions = () if log is None else _predict_all(models, log, mapping, report_stage)

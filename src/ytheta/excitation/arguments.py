@@ -26,6 +26,7 @@ MIN_SECONDS, MAX_SECONDS = 0.01, 1e6  # duration of a motion
 MIN_FREQUENCY, MAX_FREQUENCY = 1e-6, 1e3  # periods per second, Hz
 MIN_RATE, MAX_RATE = 1e-3, 1e6  # samples per second
 MIN_NOISE, MAX_NOISE = 1e-9, 1e9  # Nm or N
+MAX_STARTS = 1_000_000  # a start takes milliseconds
 DEFAULT_BASE_FREQUENCY = 0.1  # Hz; changed a little so that the duration is a whole number of periods
 PARAMETRISATIONS = ("fourier", "b-spline")
 POINTS_PER_HARMONIC, MIN_POINTS = 20, 100  # samples per period during the search
@@ -34,8 +35,8 @@ UNLIMITED_NOISE = 1.0  # Nm or N; assumed noise of a torque without limit
 
 
 def check_budget(starts: int, polished: int) -> Budget:
-    form = "a whole number of at least 1"
-    return Budget(check_count("starts", starts, form), check_count("polished", polished, form))
+    counts, form = {"starts": starts, "polished": polished}, f"a whole number from 1 to {MAX_STARTS:,}"
+    return Budget(*(check_count(name, count, form, maximum=MAX_STARTS) for name, count in counts.items()))
 
 
 def is_share(value: float) -> bool:

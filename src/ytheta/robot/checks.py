@@ -178,6 +178,8 @@ def check_symbols(
             raise RobotError(f"{name!r} cannot name {article} {kind}; use letters, digits and _ (but not 'pi')")
         if value is not None and not _is_finite(value):
             raise RobotError(f"the {kind} {name!r} is {value!r}; give a finite number in {unit}")
+        if value is not None and kind is SymbolKind.LENGTH:
+            check_size((value,), MAX_LENGTH, f"the {kind} {name!r} is", unit)
         if name in others:
             raise RobotError(f"{name!r} is the name of a length and of an angle; rename one of them")
     for name in sorted(set(used) - {name for name, _ in declared}):

@@ -23,6 +23,8 @@ JERK_PER_ACCELERATION = 10.0  # 1/s
 
 LimitInput = float | Mapping[str, float] | None
 PositionInput = Mapping[str, tuple[float, float]] | None
+MIN_LIMIT, MAX_LIMIT = 1e-12, 1e12  # of velocity, acceleration, jerk and effort
+MAX_POSITION = 1e6  # rad or m
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,12 @@ def _check_limit(quantity: str, name: str, value: Any) -> float:
     if not number > 0.0:
         place = f"{quantity} of {name!r}" if name else quantity
         raise InputError(f"{place} is {value!r}; give a positive number, or infinity for no limit")
+    if not MIN_LIMIT <= number <= MAX_LIMIT and not math.isinf(number):
+        place = f"{quantity} of {name!r}" if name else quantity
+        raise InputError(
+            f"{place} is {number:g}; give a number from {MIN_LIMIT:g} to {MAX_LIMIT:g} in SI units, or infinity for no "
+            "limit"
+        )
     return number
 
 
@@ -157,6 +165,11 @@ def _check_pair(name: str, pair: Any) -> tuple[float, float]:
         low, high = (float(each) for each in pair)
     except (TypeError, ValueError):
         raise InputError(f"position of {name!r} is {pair!r}; give a pair (lower, upper) of numbers") from None
+    if any(MAX_POSITION < abs(each) < math.inf for each in (low, high)):
+        raise InputError(
+            f"position of {name!r} is {low:g} to {high:g}; give numbers from {-MAX_POSITION:g} to {MAX_POSITION:g} in "
+            "rad or m"
+        )
     return low, high
 
 

@@ -23,7 +23,7 @@ LIBRARY = {
     "robots": ("robots",),
     "inspect": ("inspect", "load"),
     "base": ("model_parameters", "load"),
-    "excite": ("excite", "save_trajectory", "load"),
+    "excite": ("excite", "assess_trajectory", "save_trajectory", "load"),
     "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
     "check": ("check", "load"),
     "identify": ("identify", "BodyBounds", "PreparationSettings", "read_log", "load"),

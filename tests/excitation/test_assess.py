@@ -31,6 +31,10 @@ def test_a_saved_design_is_assessed_like_the_design(tmp_path: Path) -> None:
     assert "assessed, not designed" in str(assessed)
     assert "criterion d" in str(designed)
     assert assessed.to_dict()["search"] is None
+    page = assessed.report(tmp_path / "assessed.html").read_text()
+    assert "assessed, not designed" in page
+    assert "<dt>Criterion</dt>" not in page
+    assert "<dt>Criterion</dt>" in designed.report(tmp_path / "designed.html").read_text()
 
 
 def test_a_slowed_motion_has_the_condition_number_and_torques_of_the_slower_path() -> None:

@@ -15,6 +15,7 @@ from ytheta.excitation.assessment import assess, log_deviations
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.constraints.path_constraint import PathConstraint
+from ytheta.excitation.constraints.shrink import shrink
 from ytheta.excitation.criteria.information import Information
 from ytheta.excitation.criteria.optimality import ExpectedDeviation
 from ytheta.excitation.criteria.registry import check_criterion, make_criterion
@@ -141,10 +142,13 @@ def excite(
     report = progress if progress is not None else _ignore
     with open_engine(engine, threads=threads) as opened, limit_blas_threads():
         d_optimal = Design(space, constraints, ExpectedDeviation("d", fisher))
-        first = Exploration(d_optimal, seed).draw(0)
+        exploration = Exploration(d_optimal, seed)
+        # The value of the criterion is not part of the time until a motion is known that keeps all limits.
+        is_feasible = shrink(space, exploration.draw_unknowns(0), constraints) is not None
+        first_seconds = clock.seconds
+        first = exploration.draw(0) if is_feasible else None
         if first is None:
             raise InputError(_explain_no_motion(chosen.robot))
-        first_seconds = clock.seconds
         report(Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
         reference, d_outcome = None, None
         if criterion == "balanced":

@@ -27,10 +27,11 @@ def find_center(constraints: Constraints, rng: np.random.Generator) -> PerJoint:
     first = [home, bounds.middle] if robot.loops else [bounds.middle, home]
     poses = np.concatenate([first, rng.uniform(bounds.lower, bounds.upper, (RANDOM_POSES, len(bounds.joints)))])
     kept = _list_conditions(constraints)
-    holds = {name: condition(poses) for name, condition in kept.items()}
-    good = np.flatnonzero(np.all(list(holds.values()), axis=0))
-    if len(good):
-        return poses[good[0]]
+    for some in (poses[: len(first)], poses):  # nearly always, one of the first poses keeps all limits
+        holds = {name: condition(some) for name, condition in kept.items()}
+        good = np.flatnonzero(np.all(list(holds.values()), axis=0))
+        if len(good):
+            return some[good[0]]
     worst = sorted(holds.items(), key=lambda pair: int(np.count_nonzero(pair[1])))
     text = "; ".join(f"{name}: {np.count_nonzero(each)} of {len(poses)} poses" for name, each in worst[:4])
     raise InputError(

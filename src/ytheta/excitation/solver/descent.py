@@ -65,9 +65,11 @@ class Exploration(PickledByFields):
 
     def draw(self, start: int) -> Candidate | None:
         """Return a random trajectory that keeps all limits; None if the shrink finds none."""
-        rng = np.random.default_rng([self.seed, start])
-        x = rng.normal(size=self.design.shape)
-        return _make_candidate(self.design, start, x, 0)
+        return _make_candidate(self.design, start, self.draw_unknowns(start), 0)
+
+    def draw_unknowns(self, start: int) -> Unknowns:
+        """Return random unknowns, whose trajectory may exceed limits."""
+        return np.random.default_rng([self.seed, start]).normal(size=self.design.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ class Tab:
         text, _, self.rest = self.rest.partition(b"\0")
         message: dict[str, Any] = json.loads(text)
         if message.get("method") in CONSOLE_EVENTS:
-            self.console.append(json.dumps(message["params"])[:500])
+            self.console.append(json.dumps(message["params"])[:4000])
         elif message.get("method") == "Network.requestWillBeSent":
             self.requested.append(message["params"]["request"]["url"])
         return message

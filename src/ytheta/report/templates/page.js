@@ -182,6 +182,7 @@ function drawing(place) {
   });
   figure.querySelectorAll("input").forEach((input) => input.addEventListener("change", draw));
   figure.querySelector("[data-turn]").addEventListener("click", () => { view = [...home]; draw(); });
+  figure.querySelector(".wait").remove();
   figure.classList.add("drawn");
   draw();
 }

@@ -36,7 +36,7 @@ Method = Annotated[
         autocompletion=complete_from(*BASE_METHODS),
     ),
 ]
-RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Include the rotor inertia of every joint.")]
+RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Include the rotor inertia of every drive.")]
 Friction = Annotated[
     str,
     typer.Option(

@@ -48,6 +48,10 @@ class Table:
     def text(self, key: str, default: str | None = None) -> str:
         return str(self._take(key, str, "a string in quotes", default))
 
+    def is_flag(self, key: str) -> bool:
+        """Whether a key is there and is true or false."""
+        return self.has(key) and isinstance(self._remaining[key], bool)
+
     def flag(self, key: str, *, default: bool) -> bool:
         return bool(self._take(key, bool, "true or false", default))
 

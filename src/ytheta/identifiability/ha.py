@@ -66,7 +66,13 @@ from ytheta.identifiability.exact.trigonometric_ring import (
 from ytheta.identifiability.regrouping import PRINTED_FRICTION, Combination, Regrouping
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.inertia import transport_matrix
-from ytheta.robot.parameters import check_friction, length_exponents, select_parameters
+from ytheta.robot.parameters import (
+    FRICTION_PARAMETERS,
+    check_friction,
+    find_absent_parameters,
+    length_exponents,
+    select_parameters,
+)
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
@@ -120,6 +126,10 @@ def explain_refused_regrouping(robot: Robot, remedy: str = "use method qr") -> s
         return f"robot {robot.name!r} has a floating base, which this method does not support; use method lin or qr"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
+    friction = tuple(f".{symbol}" for symbol in FRICTION_PARAMETERS.values())
+    absent = sorted(name for name in find_absent_parameters(robot) if not name.endswith(friction))
+    if absent:
+        return f"robot {robot.name!r} has no {absent[0]!r}, and the Lagrangian of all links has it; {remedy}"
     return None
 
 

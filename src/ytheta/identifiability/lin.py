@@ -71,7 +71,7 @@ from ytheta.identifiability.joint_rules import (
 )
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
-from ytheta.robot.parameters import length_exponents, select_parameters
+from ytheta.robot.parameters import find_absent_parameters, length_exponents, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped, Vector3
 
@@ -96,6 +96,9 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}; use method qr"
     if not robot.movable and not robot.floating:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
+    massless = sorted(name.removesuffix(".m") for name in find_absent_parameters(robot) if name.endswith(".m"))
+    if massless:
+        return f"link {massless[0]!r} is declared to have no inertia, for which Theorem 2 has no rule; use method qr"
     numbers = _make_numerical_mechanism(robot)
     exact, rounded = (
         list(apply_rules(numbers, find_joint_axes(numbers, tolerance))) for tolerance in (TOLERANCE, MAX_ANGLE_ROUNDING)
@@ -144,7 +147,7 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
 
         field = length_field.LengthField(tuple(sorted(robot.symbolic_lengths)), len(theta))
         arm, theta, to_row = build_mechanism(_remove_inertias(robot), lengths=field.lengths), field.theta, field.to_row
-    names, axes = robot.parameter_names, find_joint_axes(numbers)
+    names, axes, absent = robot.parameter_names, find_joint_axes(numbers), find_absent_parameters(robot)
     constants = compute_inertia_constants(arm, theta)
     combinations: list[Combination] = []
     for j, rule in apply_rules(numbers, axes):
@@ -155,9 +158,9 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
         rows = {name: zeros(len(names)) for name in rule.names}
         for name, row in rows.items():
             row[: len(theta)] = to_row(_make_linear_form(name, body, rule.u_r))
-        if rotor_inertia and not arm.bodies[j].free:
+        rotor = parameter_name(arm.robot.joints[j].name, "Ia")
+        if rotor_inertia and not arm.bodies[j].free and rotor not in absent:
             head = rule.names[0] if rule.rotor_merges else "Ia"
-            rotor = parameter_name(arm.robot.joints[j].name, "Ia")
             rows.setdefault(head, zeros(len(names)))[names.index(rotor)] = 1
         combinations += [
             Combination(arm.bodies[j].name, name, _find_item(name, rule.names), row, names)

@@ -45,7 +45,7 @@ from ytheta.identifiability.combination import format_combination, format_expres
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
-from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
+from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
 
@@ -157,7 +157,7 @@ class Regrouping(Displayed):
     @cached_property
     def joint_friction(self) -> tuple[tuple[str, ...], ...]:
         """The kinds of friction of every joint: ``friction``, without the laws that its drive does not have."""
-        names = set(self.robot.parameter_names)
+        names = set(self.robot.parameter_names) - find_absent_parameters(self.robot)
         return tuple(
             tuple(kind for kind in self.friction if parameter_name(joint.name, FRICTION_PARAMETERS[kind]) in names)
             for joint in self.robot.movable

@@ -14,7 +14,7 @@ from ytheta.files.lengths import Length, Scalar, SymbolKind, is_length_name
 from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
+from ytheta.robot.parts import BASIC_FRICTION, Drive, Joint, JointKind, Limits, Link, Marker, Motor
 
 # Larger numbers are finite, but squares of torques and distances that follow from them would not be.
 MAX_LENGTH = 1e50  # m
@@ -45,6 +45,8 @@ def check_link(link: Link) -> None:
         raise RobotError(
             f"link {link.name!r}: its inertial parameters are not finite numbers; correct mass, centre and inertia"
         )
+    if not (link.has_inertia or link.inertia.massless):
+        raise RobotError(f"link {link.name!r} is declared to have no inertia, but has one; remove one of the two")
     check_size(
         link.inertia.parameters, MAX_PARAMETER, f"link {link.name!r}: its inertial parameters contain", "kg and m"
     )
@@ -207,6 +209,17 @@ def _check_drive(drive: Drive, place: str) -> None:
             f"{place}: its drive is not finite (rotor inertia at the joint, friction and offset are "
             f"{', '.join(f'{value:g}' for value in drive.parameters)}); correct it"
         )
+    if drive.has_rotor is False and drive.rotor_inertia != 0.0:
+        raise RobotError(
+            f"{place}: its drive is declared to have no rotor, but has a rotor inertia; remove one of them"
+        )
+    for kind in drive.absent_friction:
+        if kind not in BASIC_FRICTION:
+            raise RobotError(f"{place}: friction {kind!r} cannot be absent{suggest_names(kind, BASIC_FRICTION)}")
+        if getattr(drive, kind) != 0.0:
+            raise RobotError(
+                f"{place}: its drive is declared to have no {kind} friction, but has it; remove one of them"
+            )
     check_size(drive.parameters, MAX_PARAMETER, f"{place}: its drive has a parameter", "SI units")
     square = drive.coulomb_speed * drive.coulomb_speed
     if not (drive.coulomb_speed == 0.0 or (drive.coulomb_speed > 0.0 and 0.0 < square < math.inf)):

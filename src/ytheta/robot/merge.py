@@ -67,5 +67,8 @@ def merge_fixed_links(
             carrier[link.name] = link.name, IDENTITY
             inertia[link.name] = link.inertia
             kept.append(replace(joint, parent=holder, placement=placement))
-    remaining = tuple(replace(by_name[name], inertia=inertia[name]) for name in inertia)
+    remaining = tuple(
+        replace(by_name[name], inertia=body, has_inertia=by_name[name].has_inertia or not body.massless)
+        for name, body in inertia.items()
+    )
     return Merge(remaining, tuple(kept), carrier)

@@ -19,7 +19,7 @@ from ytheta.conventions import (
 )
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -31,10 +31,50 @@ LENGTH_EXPONENTS = {"fl": 0.0, "m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
 
 
 def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return all link and force parameters, and the joint parameters of the chosen kinds, in the order of theta."""
+    """Return all link and force parameters, and the joint parameters of the chosen kinds, in the order of theta.
+
+    Parameters that the robot does not have are left out; see ``find_absent_parameters``.
+    """
     included = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
-    left_out = set(ALL_JOINT_PARAMETERS) - included
-    return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
+    left_out, absent = set(ALL_JOINT_PARAMETERS) - included, find_absent_parameters(robot)
+    return tuple(
+        name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out and name not in absent
+    )
+
+
+def find_absent_parameters(robot: Robot) -> frozenset[str]:
+    """Return the parameters that are zero because the robot has no such part, so that they are not identified.
+
+    These are inertias of links, rotor inertias and friction that the description declares absent, and the rotor
+    inertias of joints that are not actuated and whose drive says nothing about a rotor.
+    """
+    links = (parameter_name(link, p) for link in _list_links_without_inertia(robot) for p in LINK_PARAMETERS)
+    undriven = _find_undriven_joints(robot)
+    absent: list[str] = []
+    for name, drive in robot.drives:
+        has_rotor = name not in undriven or drive.rotor_inertia != 0.0 if drive.has_rotor is None else drive.has_rotor
+        absent += [] if has_rotor else [parameter_name(name, "Ia")]
+        absent += [parameter_name(name, FRICTION_PARAMETERS[kind]) for kind in drive.absent_friction]
+    return frozenset((*links, *absent))
+
+
+def _list_links_without_inertia(robot: Robot) -> list[str]:
+    """Return the links that are declared to have no inertia, unless links on fixed joints add one to them."""
+    carriers = {robot.base.name: robot.base.name}
+    carrying: set[str] = set()
+    for joint in robot.joints:
+        link = robot.link(joint.child)
+        is_merged = joint.kind is JointKind.FIXED and not link.load
+        carriers[link.name] = carriers[joint.parent] if is_merged else link.name
+        if is_merged and not link.inertia.massless:
+            carrying.add(carriers[link.name])
+    return [link.name for link in robot.links if not link.has_inertia and carriers[link.name] not in carrying]
+
+
+def _find_undriven_joints(robot: Robot) -> set[str]:
+    """Return the joints that are not actuated: passive joints, joints that a coupling determines, and cut joints."""
+    joints = {joint.name for joint in robot.movable} - set(robot.actuated)
+    return joints | {loop.name for loop in robot.loops}
 
 
 def check_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
@@ -49,12 +89,19 @@ def check_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
 def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the parameters that match a name or a pattern such as ``joint_*.fv``, in the order of theta."""
     selected: set[str] = set()
+    absent = find_absent_parameters(robot)
     for pattern in patterns:
         matching = {name for name in robot.parameter_names if name == pattern or fnmatchcase(name, pattern)}
         if not matching:
             hint = suggest_names(pattern, robot.parameter_names)
             raise UnknownNameError(f"robot {robot.name!r} has no parameter {pattern!r}{hint}")
-        selected |= matching
+        if absent.issuperset(matching):
+            raise InputError(
+                f"{pattern!r} selects {min(matching)!r}, but robot {robot.name!r} does not have it: its description "
+                "declares it absent, or it is the rotor inertia of a joint that is not actuated; remove it, or write "
+                "rotor = true into the drive"
+            )
+        selected |= matching - absent
     return tuple(name for name in robot.parameter_names if name in selected)
 
 

@@ -21,6 +21,8 @@ from ytheta.conventions import JOINT_PARAMETERS, OPTIONAL_JOINT_PARAMETERS
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia
 
+BASIC_FRICTION = ("viscous", "coulomb", "offset")  # kinds of friction that every drive has unless declared absent
+
 
 class JointKind(StrEnum):
     """The kinds of joints.
@@ -65,6 +67,12 @@ class Drive:
     ``friction_speed`` is the largest speed at which friction was measured. If it is not 0 and the drive has a ``root``,
     viscous and root friction keep the values of this speed at higher speeds: a sum of both that was fitted up to this
     speed may be far off beyond it. Like ``coulomb_speed``, it belongs to the description.
+
+    ``has_rotor`` says whether the drive has a rotor, whose inertia can be identified. None means that motors
+    and actuated joints have one, and that other joints (passive, coupled or cut) have none unless ``rotor_inertia`` is
+    given.
+    ``absent_friction`` are the kinds of friction that the drive does not have: viscous, coulomb, offset. What is absent
+    is zero, and is not identified; see ``parameters.find_absent_parameters``.
     """
 
     rotor_inertia: float = 0.0
@@ -76,6 +84,8 @@ class Drive:
     root: float | None = None
     load: float | None = None
     friction_speed: float = 0.0
+    has_rotor: bool | None = None
+    absent_friction: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -98,12 +108,16 @@ class Drive:
 
 @dataclass(frozen=True, repr=False)
 class Link:
-    """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged."""
+    """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged.
+
+    If ``has_inertia`` is false, the link has no mass and no moments of inertia, and they are not identified.
+    """
 
     name: str
     inertia: Inertia = Inertia()
     load: bool = False
     source: str = ""
+    has_inertia: bool = True
 
     def __repr__(self) -> str:
         return f"Link({self.name!r}, {self.inertia.mass:.4g} kg{', load' if self.load else ''})"

@@ -22,6 +22,7 @@ from ytheta.cli.options import (
     print_all_findings,
     print_json,
     print_note,
+    read_robot,
 )
 from ytheta.cli.shell.completion import FORMATS, complete_from, complete_robot
 from ytheta.conventions import SNAP

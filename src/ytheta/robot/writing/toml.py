@@ -90,6 +90,8 @@ def _format_link(link: Link) -> dict[str, Any]:
     if not link.inertia.massless:
         named = zip(LINK_PARAMETERS, link.inertia.parameters, strict=True)
         entry["parameters"] = _to_inline_table({name: value for name, value in named if value != 0.0})
+    if not link.has_inertia:
+        entry["inertia"] = False
     if link.load:
         entry["load"] = True
     if link.source:
@@ -146,6 +148,9 @@ def _format_limits(limits: Limits) -> dict[str, Any]:
 
 def _format_drive(drive: Drive) -> dict[str, Any]:
     changed = {f.name: value for f in fields(Drive) if (value := getattr(drive, f.name)) != f.default}
+    has_rotor, absent = changed.pop("has_rotor", None), changed.pop("absent_friction", ())
+    changed |= {} if has_rotor is None else {"rotor": has_rotor}
+    changed |= dict.fromkeys(absent, False)
     return {"drive": _to_inline_table(changed)} if changed else {}
 
 

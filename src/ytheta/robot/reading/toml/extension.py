@@ -16,6 +16,7 @@ from typing import TypeVar
 from ytheta.files.toml_table import Table
 from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import to_vector
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, Link, Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.parts import (
@@ -24,6 +25,7 @@ from ytheta.robot.reading.toml.parts import (
     read_drive,
     read_force,
     read_frame,
+    read_has_inertia,
     read_inertia,
     read_joint,
     read_limits,
@@ -124,7 +126,9 @@ def _change_joint(joint: Joint, table: Table) -> Joint:
 
 def _change_link(link: Link, table: Table) -> Link:
     inertia_keys = [key for key in INERTIA_KEYS if table.has(key)]
-    changed = replace(link, inertia=read_inertia(table), source=table.text("source", ""))
+    has_inertia = read_has_inertia(table)
+    inertia = read_inertia(table) if has_inertia else Inertia()
+    changed = replace(link, inertia=inertia, has_inertia=has_inertia, source=table.text("source", ""))
     _check_finished(
         table, "link", "its inertia ('mass', 'center' and 'inertia', or 'parameters')", any_change=bool(inertia_keys)
     )

@@ -16,7 +16,7 @@ from ytheta.files.toml_table import Table
 from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
+from ytheta.robot.parts import BASIC_FRICTION, Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 GEOMETRIES = ("standard_dh", "modified_dh", "frame")
@@ -24,14 +24,28 @@ GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 
 def read_link(table: Table, *, identified: bool = False) -> Link:
     """Read a link. ``identified`` allows a negative mass, which an identification may return."""
+    has_inertia = read_has_inertia(table)
     link = Link(
         name=table.text("name"),
-        inertia=read_inertia(table, identified=identified),
+        inertia=read_inertia(table, identified=identified) if has_inertia else Inertia(),
         load=table.flag("load", default=False),
         source=table.text("source", ""),
+        has_inertia=has_inertia,
     )
     table.finish()
     return link
+
+
+def read_has_inertia(table: Table) -> bool:
+    """Return false if the table says ``inertia = false``; then it must not give an inertia."""
+    if not table.is_flag("inertia"):
+        return True
+    if table.flag("inertia", default=False):
+        raise table.error("'inertia' is false for a link without inertia, or a table such as { xx = 0.1 }; remove it")
+    for key in ("mass", "center", "parameters"):
+        if table.has(key):
+            raise table.error(f"'inertia = false' declares a link without inertia; remove {key!r}, or 'inertia'")
+    return False
 
 
 def read_inertia(table: Table, *, identified: bool = False) -> Inertia:
@@ -183,19 +197,43 @@ def read_limits(table: Table) -> Limits:
 
 
 def read_drive(table: Table) -> Drive:
+    """Read a drive; ``rotor = false``, ``friction = false`` and ``viscous = false`` … declare what it does not have."""
+    has_rotor = table.flag("rotor", default=True) if table.has("rotor") else None
+    if has_rotor is False and table.has("rotor_inertia"):
+        raise table.error("'rotor = false' declares a drive without rotor; remove 'rotor_inertia', or 'rotor'")
+    has_friction = table.flag("friction", default=True)
+    if not has_friction:
+        for key in (*BASIC_FRICTION, "root", "load"):
+            if table.has(key):
+                raise table.error(
+                    f"'friction = false' declares a drive without friction; remove {key!r}, or 'friction'"
+                )
+    absent = BASIC_FRICTION if not has_friction else tuple(k for k in BASIC_FRICTION if _read_is_absent(table, k))
+    viscous, coulomb, offset = (0.0 if kind in absent else table.number(kind, 0.0) for kind in BASIC_FRICTION)
     drive = Drive(
         rotor_inertia=table.number("rotor_inertia", 0.0),
         gear_ratio=table.number("gear_ratio", 1.0),
-        viscous=table.number("viscous", 0.0),
-        coulomb=table.number("coulomb", 0.0),
-        offset=table.number("offset", 0.0),
+        viscous=viscous,
+        coulomb=coulomb,
+        offset=offset,
         coulomb_speed=table.number("coulomb_speed", 0.0),
         root=table.number("root", 0.0) if table.has("root") else None,
         load=table.number("load", 0.0) if table.has("load") else None,
         friction_speed=table.number("friction_speed", 0.0),
+        has_rotor=has_rotor,
+        absent_friction=absent,
     )
     table.finish()
     return drive
+
+
+def _read_is_absent(table: Table, kind: str) -> bool:
+    """Return whether the table says ``viscous = false``, for this kind of friction."""
+    if not table.is_flag(kind):
+        return False
+    if table.flag(kind, default=False):
+        raise table.error(f"{kind!r} is true; give its value, or false if the drive has none")
+    return True
 
 
 def read_coupling(table: Table) -> Coupling:

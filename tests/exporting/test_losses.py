@@ -159,6 +159,10 @@ def test_home_actuation_motors_and_cut_joints_are_named() -> None:
     coupled = replace(robot, actuated=(), couplings=(Coupling(second, ((first, 0.5),)),))
     assert list_losses(coupled, "mjcf") == [f"MJCF cannot express the effort limit of {second}"]
     assert list_losses(coupled, "urdf") == []
+    third = robot.actuated[2]
+    twice = replace(robot, actuated=(), couplings=(Coupling(third, ((first, 0.5), (second, 0.5))),))
+    assert f"URDF cannot express the coupling of {third}" in list_losses(twice, "urdf")  # mimic has one joint
+    assert not any("coupling" in text for text in list_losses(twice, "mjcf"))
     looped = yt.load("five-bar")
     cut = replace(looped, loops=tuple(Loop(replace(x.joint, limits=Limits(-1.0, 1.0))) for x in looped.loops))
     texts = find_description_losses(cut, to="mjcf", described=None)

@@ -11,6 +11,9 @@ _BASE = ("identifiability/test_base_parameters.py", "conformance/test_base_param
 _ESTIMATORS = ("conformance/test_estimators.py",)
 _PREPARING = ("logs/preparing",)
 
+_TRAJECTORIES = ("excitation/trajectories",)
+_CRITERIA = ("excitation/criteria/test_criteria.py",)
+
 TARGETS: dict[str, tuple[str, ...]] = {
     "robot/inertia.py": ("robot/test_robot.py",),
     "robot/merge.py": ("robot/test_robot.py", "robot/reading/test_urdf.py"),
@@ -48,6 +51,28 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "identification/equations/autocorrelation.py": ("identification/test_result.py",),
     "identification/assessment/residuals.py": ("identification/test_result.py", "identification/test_predict.py"),
     "identification/assessment/verdict.py": ("identification/assessment/test_diagnosis.py",),
+    "identification/prediction/torque_model.py": ("identification/test_predict.py",),
+    "identification/priors/bounded_minimum.py": (),
+    "logs/preparing/sampled_filter.py": (),
+    "logs/reading/sizes/bag_folder.py": (),
+    "logs/reading/sizes/bounds.py": (),
+    "logs/reading/sizes/decompression.py": (),
+    "logs/reading/sizes/parquet.py": (),
+    "engine/limited_process.py": (),
+    "excitation/trajectories/fourier.py": _TRAJECTORIES,
+    "excitation/trajectories/b_spline.py": _TRAJECTORIES,
+    "excitation/trajectories/rest_to_rest.py": _TRAJECTORIES,
+    "excitation/criteria/information.py": _CRITERIA,
+    "excitation/criteria/condition.py": _CRITERIA,
+    "excitation/constraints/joint_bounds.py": ("excitation/test_arguments.py", "excitation/test_safe_motion.py"),
+    "excitation/constraints/shrink.py": (),
+    "excitation/clearance/distance.py": (),
+    "exporting/output.py": (),
+    "exporting/losses.py": (),
+    "exporting/c/number.py": (),
+    "exporting/c/names.py": (),
+    "exporting/settings/payload.py": (),
+    "comparison/compare.py": (),
     "control/laws/slotine_li.py": ("conformance/test_control_laws.py",),
     "control/adaptation/composite.py": (),
     "control/adaptation/projection.py": (),

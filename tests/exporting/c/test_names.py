@@ -63,4 +63,5 @@ def test_no_text_of_marks_ends_a_comment(text: str) -> None:
 
 def test_comments_stay_readable() -> None:
     assert clean_comment("0.5·link2.m in kg m²") == "0.5 link2.m in kg m^2"
+    assert clean_comment("load—from 1–2") == "load-from 1-2"
     assert clean_comment("*/ int x; /*") == "* / int x; / *"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize, rosen, rosen_der, rosen_hess
 
-from ytheta.identification.priors.bounded_minimum import minimize_within_bounds
+from ytheta.identification.priors.bounded_minimum import MAX_TRIALS, minimize_within_bounds
 
 DIMENSION = 5
 
@@ -89,3 +89,29 @@ def test_a_start_at_the_minimum_stays_there() -> None:
     assert (value, x.tolist()) == (0.0, [0.0, 0.0])
     value, x = minimize_within_bounds(evaluate, np.array([2.0, 1.0]), lower, upper)  # the twin: it moves
     np.testing.assert_allclose(x, [0.0, 0.0], atol=1e-4)
+
+
+def test_the_second_trial_is_at_the_minimum_of_the_parabola() -> None:
+    """Value 0 and slope -1 at 0, and value 0.25 at 1: the parabola through them has its minimum at 0.4."""
+    places: list[float] = []
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        places.append(float(x[0]))
+        value, slope = {0.0: (0.0, -1.0), 1.0: (0.25, 1.5)}.get(places[-1], (-1.0, 0.0))
+        return value, np.array([slope]), np.eye(1)
+
+    minimize_within_bounds(evaluate, np.zeros(1), np.full(1, -10.0), np.full(1, 10.0))
+    assert places == pytest.approx([0.0, 1.0, 0.4])
+
+
+def test_a_direction_in_vain_ends_the_search() -> None:
+    """The gradient is wrong: no trial along it is lower, and it is not tried a second time."""
+    count = 0
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        nonlocal count
+        count += 1
+        return float(abs(x[0])), np.array([-1.0]), np.eye(1)
+
+    assert minimize_within_bounds(evaluate, np.zeros(1), np.full(1, -10.0), np.full(1, 10.0)) == (0.0, np.zeros(1))
+    assert count == 1 + MAX_TRIALS

@@ -22,7 +22,7 @@ class ExpansionBound:
 
     def allows(self, size: int, size_in_file: int) -> bool:
         """Whether content of a log may have a size."""
-        return size <= max(self.max_unchecked_size, self.max_checked_ratio * max(1, size_in_file))
+        return size <= max(self.max_unchecked_size, self.max_checked_ratio * size_in_file)
 
 
 # Recorded numbers have noise, which cannot be compressed much: small content that becomes large is not part of a log.

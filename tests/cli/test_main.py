@@ -85,6 +85,7 @@ ARGUMENTS = {
     "predict": ("panda", "none.csv"),
     "reproduce": (),
     "export": ("panda",),
+    "view": ("panda",),
     "compare": (),  # it needs models, and reads no descriptions
 }
 REQUIRED_OPTIONS = {"export": ("--to", "toml", "--output", "none.toml")}

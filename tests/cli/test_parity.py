@@ -31,9 +31,10 @@ LIBRARY = {
     "reproduce": ("reproduce",),
     "compare": ("compare",),
     "export": ("export", "COptions", "PayloadOptions"),
+    "view": ("view", "load"),
 }
 # Options about files and printing, which have no argument. A result is written by its methods.
-OUTPUT_OPTIONS = ("output", "report", "force", "json", "verbose", "help")
+OUTPUT_OPTIONS = ("output", "report", "force", "json", "verbose", "help", "no_open")
 SPELLED_DIFFERENTLY = {"seed": "rng"}
 NOTHING: tuple[object, ...] = (None, "", (), [], {})
 

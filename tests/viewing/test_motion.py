@@ -28,13 +28,10 @@ def test_logs_are_thinned(tmp_path: Path) -> None:
 
 def test_trajectories_are_read_by_joint_names(tmp_path: Path) -> None:
     robot = yt.load("lu-two-link")
-    limits = {
-        "position": {"joint1": (-1.5, 1.5), "joint2": (-1.5, 1.5)},
-        "velocity": 2.0,
-        "acceleration": 10.0,
-        "effort": 500.0,
-    }
-    design = yt.excite(robot, seconds=4.0, harmonics=3, rng=1, **limits)
+    position = dict.fromkeys(robot.actuated, (-1.5, 1.5))
+    design = yt.excite(
+        robot, seconds=4.0, harmonics=3, position=position, velocity=2.0, acceleration=10.0, effort=500.0, starts=4
+    )
     file = yt.save_trajectory(design.trajectory, tmp_path / "a.toml")
     motion = read_designed_motion(robot, file)
     expected = design.trajectory.evaluate(motion.t).q

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 import ytheta as yt
 from tests.support.ports import find_free_port
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.viewing.viewer import Viewer
+
+LISTENING = "0A"  # TCP_LISTEN
 
 pytest.importorskip("viser", reason="viser is not installed (pip install 'ytheta[view]')")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of websockets, inside viser
@@ -61,14 +62,30 @@ def test_time_moves_robot_and_sliders(viewer: Viewer) -> None:
     assert abs(viewer.get_pose("panda_link7") - before).max() > 1e-3
 
 
+def find_listening_addresses(port: int) -> list[str]:
+    """Return the addresses on which a port listens, from the tables of the Linux kernel."""
+    found = []
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        rows = table.read_text().splitlines()[1:] if table.exists() else []
+        for local, state in ((row.split()[1], row.split()[3]) for row in rows):
+            address, _, number = local.partition(":")
+            if state == LISTENING and int(number, 16) == port:
+                raw = bytes.fromhex(address)
+                found.append(socket.inet_ntoa(raw[::-1]) if len(raw) == 4 else address)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="listening addresses are read from /proc of Linux")
+def test_listening_addresses_are_found() -> None:
+    """The twin: a server that every machine can reach."""
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        assert find_listening_addresses(server.getsockname()[1]) == ["0.0.0.0"]
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="listening addresses are read from /proc of Linux")
 def test_only_this_machine_can_connect(viewer: Viewer) -> None:
     port = int(viewer.address.rpartition(":")[2])
-    listening = [
-        each.laddr
-        for each in psutil.Process().net_connections(kind="inet")
-        if each.status == psutil.CONN_LISTEN and each.laddr.port == port
-    ]
-    assert [each.ip for each in listening] == ["127.0.0.1"]
+    assert find_listening_addresses(port) == ["127.0.0.1"]
     with socket.create_connection(("127.0.0.1", port), timeout=5.0) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         assert connection.recv(15).startswith(b"HTTP/1.1 200")

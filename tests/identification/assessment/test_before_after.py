@@ -90,7 +90,11 @@ def test_friction_of_a_description(folder: Path) -> None:
 def test_differences_in_standard_deviations(fit: Identification) -> None:
     assert fit.description_beta is not None
     assert fit.description_differences is not None
-    described = fit.base.K @ yt.load("lu-two-link").theta  # type: ignore[union-attr]
+    assert isinstance(fit.base, yt.BaseParameters)
+    described = fit.base.K @ fit.base.robot.theta
+    catalog = dict(zip(yt.load("lu-two-link").parameter_names, yt.load("lu-two-link").theta, strict=True))
+    values = dict(zip(fit.base.robot.parameter_names, fit.base.robot.theta, strict=True))
+    assert values == {name: catalog.get(name, 0.0) for name in values}
     np.testing.assert_allclose(fit.description_beta, described, rtol=1e-12, atol=1e-12)
     k = fit.names.index("joint1.fv")
     assert fit.description_differences[k] == pytest.approx(fit.beta[k] / fit.std[k])

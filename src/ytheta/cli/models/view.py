@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 import ytheta as yt
 from ytheta.cli.interrupts import finish_after_interruption
 from ytheta.cli.log_options import Verbose, print_findings
-from ytheta.cli.options import Angles, FixBase, Lengths, RobotArgument, Snap, read_robot
+from ytheta.cli.options import Angles, AsJson, FixBase, Lengths, RobotArgument, Snap, print_json, read_robot
 from ytheta.conventions import SNAP
 
 LogOption = Annotated[str | None, typer.Option(metavar="LOG", help="Play the recorded motion of this log.")]
@@ -28,6 +29,7 @@ def view(
     mapping: ColumnMapping = None,
     port: Port = 8080,
     no_open: NoOpen = False,
+    as_json: AsJson = False,
     verbose: Verbose = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
@@ -45,7 +47,11 @@ def view(
     with finish_after_interruption():
         try:
             print_findings(viewer.findings, verbose=verbose)
-            typer.echo(f"{viewer.address} shows {loaded.name}; press Ctrl-C to end")
+            if as_json:
+                print_json({"address": viewer.address, "robot": loaded.name, "joints": list(loaded.actuated)})
+            else:
+                typer.echo(f"{viewer.address} shows {loaded.name}; press Ctrl-C to end")
+            sys.stdout.flush()
             if not no_open:
                 typer.launch(viewer.address)
             viewer.run()

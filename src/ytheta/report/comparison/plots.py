@@ -104,11 +104,10 @@ def plot_changes(comparison: Comparison) -> go.Figure:
     bound = np.full(len(x), MIN_NOTABLE_DIFFERENCE)
     band = Band("3 standard deviations", -bound, bound, colour=7)
     figure = line_plot(x, lines, [Axis("difference", "std")], x_title="model", bands=[band])
-    data = figure.to_plotly_json()
-    ticks = {"tickvals": x.tolist(), "ticktext": [escape(label) for label in comparison.labels], "title": None}
-    for trace in data["data"][1:]:
-        trace["mode"] = "lines+markers"
-    return make_figure(data["data"], data["layout"] | {"xaxis": data["layout"]["xaxis"] | ticks})
+    figure.update_traces(mode="lines+markers", selector=lambda trace: trace.fill is None)
+    labels = [escape(label) for label in comparison.labels]
+    figure.update_xaxes(tickvals=x.tolist(), ticktext=labels, title=None)
+    return figure
 
 
 def plot_friction(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:

@@ -15,7 +15,6 @@ from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.plots import Axis, Band, Line
 from ytheta.report.line_plot import FAINT_COLOUR, line_plot
 from ytheta.report.numbers import format_number, parameter_unit
-from ytheta.report.plotly_figure import make_figure
 from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors
 from ytheta.robot.parts import Drive
 from ytheta.shapes import Float
@@ -119,7 +118,7 @@ def plot_friction(identification: Identification) -> Iterator[tuple[FrictionCurv
 
 
 def _add_points(figure: go.Figure, points: FrictionPoints) -> go.Figure:
-    """Return a figure with measured points behind its lines."""
+    """Add measured points behind the lines of a figure; return the figure."""
     kept = slice(None, None, max(1, math.ceil(len(points.speeds) / MAX_POINTS)))
     trace = {
         "type": "scatter",
@@ -131,8 +130,9 @@ def _add_points(figure: go.Figure, points: FrictionPoints) -> go.Figure:
         "showlegend": False,
         "hoverinfo": "skip",
     }
-    data = figure.to_plotly_json()
-    return make_figure([trace, *data["data"]], data["layout"])
+    figure.add_trace(trace)
+    figure.data = (figure.data[-1], *figure.data[:-1])
+    return figure
 
 
 def _find_recorded_speeds(identification: Identification) -> dict[str, float]:

@@ -101,6 +101,11 @@ class Drive:
         return *JOINT_PARAMETERS, *(symbol for symbol, value in pairs if value is not None)
 
     @property
+    def is_frictionless(self) -> bool:
+        """Whether viscous friction, Coulomb friction and offset are all declared absent."""
+        return set(BASIC_FRICTION) <= set(self.absent_friction)
+
+    @property
     def max_curve_speed(self) -> float:
         """The speed beyond which viscous and root friction are constant; infinite if they are not bounded."""
         return self.friction_speed if self.root is not None and self.friction_speed else math.inf

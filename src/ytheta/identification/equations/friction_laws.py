@@ -170,10 +170,15 @@ def supports_load_friction(robot: Robot) -> bool:
 
 
 def with_friction_laws(robot: Robot, *, root: bool | None = None, load: bool | None = None) -> Robot:
-    """Return the robot with or without these laws on all of its drives; None leaves a law as it is described."""
+    """Return the robot with or without these laws on all of its drives; None leaves a law as it is described.
+
+    Drives that are declared to have no friction stay without it.
+    """
 
     def change(name: str, drive: Drive) -> Drive:
         del name
+        if drive.is_frictionless:
+            return drive
         if root is not None:
             speed = drive.friction_speed if root else 0.0
             drive = replace(drive, root=(drive.root or 0.0) if root else None, friction_speed=speed)

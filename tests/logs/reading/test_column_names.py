@@ -32,6 +32,7 @@ PARSER = NameParser(("panda_joint1", "panda_joint2", "elbow"))
         ("dq[6]", "qd", 6, ""),
         ("tau_J[3]", "tau", 3, ""),
         ("state.q[0]", "q", 0, ""),
+        ("d.q1", "q", 1, ""),
         ("/joint_states/panda_joint1/position", "q", "panda_joint1", ""),
         ("/arm/joint_states/panda_joint2/effort", "tau", "panda_joint2", ""),
         ("/joint_states/velocity[1]", "qd", 1, ""),

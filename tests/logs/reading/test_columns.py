@@ -156,6 +156,13 @@ def test_a_choice_between_groups_of_columns_is_left_to_the_user(tmp_path: Path) 
     assert_file_refused(write_file(tmp_path, format_csv({"t": ARM_LOG.t} | arms)), "/left/joint1/position", "/right/")
 
 
+def test_commands_are_no_measurements(tmp_path: Path) -> None:
+    columns = {name.replace("q1", "target_q_1").replace("q2", "target_q_2"): v for name, v in ARM_COLUMNS.items()}
+    path = write_file(tmp_path, format_csv(columns))
+    assert_file_refused(path, "its commands target_q_1 … target_q_2 are not measured positions")
+    assert_same_log(read_log(path, ARM, mapping={"columns": {"q": "target_q_{}"}}), ARM_LOG)
+
+
 def test_currents_need_gains(tmp_path: Path) -> None:
     columns = {name.replace("tau", "actual_current_"): values for name, values in ARM_COLUMNS.items()}
     path = write_file(tmp_path, format_csv(columns))

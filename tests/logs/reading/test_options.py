@@ -39,7 +39,7 @@ def test_an_option_changes_the_log(tmp_path: Path) -> None:
     path = write_file(tmp_path, format_csv(ARM_COLUMNS))
     for options in ({"degrees": True}, {"rows": (1, None)}, {"rate": 99.0}):
         with pytest.raises(AssertionError):
-            assert_same_log(read_log(path, ARM, **options), ARM_LOG)  # type: ignore[arg-type]
+            assert_same_log(read_log(path, ARM, **options), ARM_LOG)
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,8 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
     if words is None:
         return None
     scope_words = [_split_words(part) for part in scope]
-    is_command = words.is_command or any(word in COMMAND_WORDS for part in scope_words for word in part)
+    # A struct may be called d, but q_d is a desired position.
+    is_command = words.is_command or any(word in COMMAND_WORDS - {"d"} for part in scope_words for word in part)
     if any(word in OTHER_SCOPES for part in scope_words for word in part):
         return None
     quantities = words.quantities

@@ -212,7 +212,9 @@ class _ColumnSearch:
     def make_missing_quantity_error(self, key: str, used: Collection[int]) -> InputError:
         unused = [name for k, name in enumerate(self.table.names) if k not in used]
         statement, remedy = describe_missing(key, self.joints, unused)
-        return InputError(f"{self.source} has no {statement}; {remedy}")
+        commands = ", ".join(self._show(family) for family in self._list_families(key, commands=True))
+        also = f" (its commands {commands} are not measured {QUANTITY_NOUNS[key]})" if commands else ""
+        return InputError(f"{self.source} has no {statement}{also}; {remedy}")
 
     def _list_families(self, key: str, *, commands: bool = False) -> list[Family]:
         """Return the families that contain a quantity for all joints."""

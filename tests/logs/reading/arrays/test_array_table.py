@@ -48,6 +48,14 @@ MAT_FILES: dict[str, dict[str, Any]] = {
 }
 
 
+def make_table() -> np.ndarray:
+    """One record per sample."""
+    table = np.zeros(150, dtype=[(name, "f8") for name in ARM_COLUMNS])
+    for name, values in ARM_COLUMNS.items():
+        table[name] = values
+    return table
+
+
 @pytest.fixture
 def from_text(tmp_path: Path) -> Any:
     """The log that the text file of the same numbers gives."""
@@ -84,7 +92,7 @@ def test_a_changed_number_is_noticed(tmp_path: Path, from_text: Any) -> None:
         lambda path: write_hdf5(path, {f"run/arm/{k}": v for k, v in MATRICES.items()} | {"images": np.zeros(9)}),
         lambda path: write_hdf5(path, {"observations/qpos": ARM_LOG.q, "observations/qvel": ARM_LOG.qd,
                                        "observations/effort": ARM_LOG.tau, "t": ARM_LOG.t}),
-        lambda path: write_hdf5(path, {"log": np.rec.fromarrays(list(ARM_COLUMNS.values()), names=list(ARM_COLUMNS))}),
+        lambda path: write_hdf5(path, {"log": make_table()}),
         lambda path: write_hdf5(path, MATRICES, compression="gzip", chunks=True),
     ],
 )  # fmt: skip

@@ -92,3 +92,20 @@ def test_faulty_files_are_refused(tmp_path: Path) -> None:
     assert_file_refused(write_file(tmp_path, '{"t": "' + "x" * (1 << 21) + '"}', "log.jsonl"), "longer than")
     assert_file_refused(write_file(tmp_path, "\n\n", "log.jsonl"), "no data")
     assert_same_log(read_log(write_records(tmp_path, RECORDS["lists"]), ARM), ARM_LOG)
+
+
+def test_objects_with_another_layout_than_the_first(tmp_path: Path) -> None:
+    """Keys in another order, whole numbers, further keys, and joints in another order are read all the same."""
+
+    def vary(k: int) -> dict[str, Any]:
+        record = make_message(k)
+        if k % 3 == 1:
+            record = dict(reversed(record.items())) | {"more": [1, 2]}
+        if k % 3 == 2:
+            record |= {key: record[key][::-1] for key in ("name", "position", "velocity", "effort")}
+        return record
+
+    log = read_log(write_records(tmp_path, vary), ARM)
+    assert np.array_equal(log.q, Q)
+    assert log.tau is not None
+    assert np.array_equal(log.tau, TAU)

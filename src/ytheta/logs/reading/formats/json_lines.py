@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ NAME_KEYS = ("name", "names", "joint_names")
 
 def read_json_lines(path: Path) -> ColumnTable:
     """Return the table of a file with one JSON object per line."""
-    names: dict[str, int] = {}
-    columns: list[array[float]] = []
+    layout: _Layout | None = None
+    numbers = array("d")  # row by row
     rows, incomplete = 0, 0
     for number, line in _iterate_lines(path):
         if incomplete:
@@ -41,22 +41,82 @@ def read_json_lines(path: Path) -> ColumnTable:
                 raise _make_error(path, number, "it is not a JSON object")
             incomplete = number
             continue
-        values = dict(_flatten(record, "", 0))
-        if not rows:
-            names = {name: k for k, name in enumerate(values)}
-            columns = [array("d") for _ in names]
-            if len(names) > MAX_COLUMNS:
+        if layout is None:
+            layout = _Layout.of(record)
+            if len(layout.names) > MAX_COLUMNS:
                 raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
-        for name, k in names.items():
-            columns[k].append(values.get(name, np.nan))
+        numbers.extend(layout.read(record))
         rows += 1
-    if not rows:
+    if layout is None:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")
-    arrays = {name: np.frombuffer(columns[k]) for name, k in names.items()}
+    matrix = np.array(numbers).reshape(rows, len(layout.names))
+    arrays = {name: matrix[:, k] for k, name in enumerate(layout.names)}
     if (stamp := _join_stamp(arrays)) is not None:
         arrays["time"] = stamp
     table = ColumnTable.of(arrays, rows, kind="JSON lines")
     return replace(table, findings=(_report_truncated(incomplete),) if incomplete else ())
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the numbers of an object are: in most files, all objects have the layout of the first.
+
+    ``places`` are the keys that lead to each number or list of numbers, and the length of the list; ``labels`` are the
+    keys that lead to lists of texts, and these lists.
+    """
+
+    names: tuple[str, ...]
+    places: tuple[tuple[tuple[str, ...], int | None], ...]
+    labels: tuple[tuple[tuple[str, ...], list[str]], ...]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> _Layout:
+        names = dict.fromkeys(name for name, _ in _flatten(record, "", 0))
+        leaves = list(_iterate_leaves(record, (), 0))
+        places = [(keys, None if not isinstance(value, list) else len(value)) for keys, value in leaves
+                  if not _is_list_of(value, str)]  # fmt: skip
+        labels = [(keys, value) for keys, value in leaves if _is_list_of(value, str)]
+        return cls(tuple(names), tuple(places), tuple(labels))
+
+    def read(self, record: Mapping[str, Any]) -> array[float]:
+        """Return the numbers of an object in the order of ``names``."""
+        try:
+            row: list[float] = []
+            for keys, count in self.places:
+                value: Any = record
+                for key in keys:
+                    value = value[key]
+                if count is None:
+                    row.append(value)
+                elif len(value) == count and isinstance(value, list):
+                    row += value
+                else:
+                    break
+            numbers = array("d", row)
+            if len(numbers) == len(self.names) and all(self._has_labels(record, *pair) for pair in self.labels):
+                return numbers
+        except (KeyError, TypeError, OverflowError):  # another layout, or missing values
+            pass
+        values = dict(_flatten(record, "", 0))
+        return array("d", [values.get(name, np.nan) for name in self.names])
+
+    @staticmethod
+    def _has_labels(record: Mapping[str, Any], keys: tuple[str, ...], labels: list[str]) -> bool:
+        value: Any = record
+        for key in keys:
+            value = value[key]
+        return bool(value == labels)
+
+
+def _iterate_leaves(
+    record: Mapping[str, Any], keys: tuple[str, ...], depth: int
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the numbers, lists of numbers and lists of texts of an object, with the keys that lead to them."""
+    for key, value in record.items():
+        if isinstance(value, dict) and depth < MAX_DEPTH:
+            yield from _iterate_leaves(value, (*keys, key), depth + 1)
+        elif isinstance(value, int | float | None) or _is_list_of(value, int | float | None) or _is_list_of(value, str):
+            yield (*keys, key), value
 
 
 def _iterate_lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -12,7 +12,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.reading.base_columns import find_base_columns
+from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
 from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import Factor
@@ -28,7 +28,7 @@ MIN_MAGNITUDE = 1e-30
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
     """Return the log that a table contains; ``source`` is the name of the table's file."""
     base = find_base_columns(table, robot, source)
-    joints = robot.actuated if base is None else robot.actuated[len(robot.base_coordinates) :]
+    joints = list_joint_columns(table, robot, base)
     if not robot.actuated:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
@@ -57,7 +57,8 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         source=source,
         findings=(*table.findings, *_report_columns(columns, table, joints, source)),
     )
-    return log if base is None else base.add_to(log, rows)
+    log = log if base is None else base.add_to(log, rows)
+    return add_sensor_columns(log, table, robot, rows, source)
 
 
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:

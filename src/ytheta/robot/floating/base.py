@@ -18,7 +18,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 WORLD = "world"  # name of the link that replaces the base as the first link
 FREE_JOINT = "base_joint"
-FIXED_JOINT = "base_fixed"
+BASE_SENSOR = "base_sensor"
 
 
 def float_base(robot: Robot) -> Robot:
@@ -73,6 +73,37 @@ def fix_base(robot: Robot) -> Robot:
         home=tuple((name, value) for name, value in robot.home if name not in BASE_COORDINATES),
         actuated=robot.actuated[len(BASE_COORDINATES) :],
     )
+
+
+def add_wrench_sensor(robot: Robot, joint: str | None = None, *, frame: Frame = IDENTITY) -> Robot:
+    """Return this robot with a fixed joint that measures the wrench that it transmits to its child.
+
+    ``joint`` is the name of a fixed joint; None stands for a sensor between the ground and the base of the robot. All
+    links behind the sensor keep their own parameters. ``frame`` is the frame in which the sensor measures, seen from
+    the frame of the joint or, for the base, from that of the base link. The measured wrench is the one that the parent
+    exerts on the child: force, and moment about the origin of this frame.
+    """
+    check_is_robot(robot)
+    if joint is None:
+        if robot.floating:
+            raise InputError(f"the wrench on the floating base of robot {robot.name!r} needs no sensor; log it as such")
+        world = _make_unique(WORLD, {link.name for link in robot.links} | {marker.name for marker in robot.markers})
+        name = _make_unique(BASE_SENSOR, {each.name for each in robot.joints} | set(robot.moving))
+        sensor = Joint(name, JointKind.SENSOR, world, robot.base.name, placement=frame, seat=frame.inverse())
+        return replace(robot, links=(Link(world), *robot.links), joints=(sensor, *robot.joints))
+    fixed = robot.joint(joint)
+    if fixed.kind is not JointKind.FIXED:
+        raise InputError(
+            f"joint {joint!r} is {fixed.kind}, but a sensor is a fixed joint; split the link in front of or behind it "
+            "by a fixed joint at the sensor"
+        )
+    sensor = replace(
+        fixed,
+        kind=JointKind.SENSOR,
+        placement=fixed.placement @ frame,
+        seat=frame.inverse() @ fixed.seat,
+    )
+    return replace(robot, joints=tuple(sensor if each.name == joint else each for each in robot.joints))
 
 
 def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:

@@ -1,6 +1,7 @@
-"""Robots with a floating base from robots with a fixed base, and the reverse.
+"""Robots with a floating base from robots with a fixed base, and the reverse; sensor joints.
 
-A floating base is the child of a free joint, whose parent is the world. ``Robot`` explains its coordinates.
+A floating base is the child of a free joint, whose parent is the world. ``Robot`` explains its coordinates. A sensor
+joint does not move, but adds six coordinates that are always zero; their torques are the wrench that it measures.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
 
 
 def refuse_floating_base(robot: Robot, purpose: str) -> None:
-    """Raise InputError if the base floats, for functions that are made for robots with a fixed base.
+    """Raise InputError if the base floats or if there are sensor joints, for functions that are made for neither.
 
     ``purpose`` is the subject of the sentence, such as "a controller".
     """
@@ -124,6 +125,11 @@ def refuse_floating_base(robot: Robot, purpose: str) -> None:
         raise InputError(
             f"robot {robot.name!r} has a floating base, for which {purpose} is not made; load it with --fix-base "
             "(fix_base=True), which fixes the base at its home"
+        )
+    if robot.sensor_coordinates:
+        sensor = robot.sensor_coordinates[0].rpartition("_")[0]
+        raise InputError(
+            f"robot {robot.name!r} has a sensor joint, {sensor!r}, for which {purpose} is not made; make it a fixed joint"
         )
 
 

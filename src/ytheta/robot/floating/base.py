@@ -129,7 +129,7 @@ def refuse_floating_base(robot: Robot, purpose: str) -> None:
     if robot.sensor_coordinates:
         sensor = robot.sensor_coordinates[0].rpartition("_")[0]
         raise InputError(
-            f"robot {robot.name!r} has a sensor joint, {sensor!r}, for which {purpose} is not made; make it a fixed joint"
+            f"robot {robot.name!r} has a sensor joint, {sensor!r}, for which {purpose} is not made; make it a fixed one"
         )
 
 

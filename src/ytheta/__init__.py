@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from ytheta.native.kernel import Kernel as Kernel
     from ytheta.reproduction.reproduce import Reproduction as Reproduction
     from ytheta.reproduction.reproduce import reproduce as reproduce
+    from ytheta.robot.floating.base import add_wrench_sensor as add_wrench_sensor
     from ytheta.robot.floating.base import fix_base as fix_base
     from ytheta.robot.floating.base import float_base as float_base
     from ytheta.robot.floating.motion import quaternions_from_rotation_vectors as quaternions_from_rotation_vectors
@@ -169,6 +170,7 @@ _MODULES = {
     "energy": "ytheta.dynamics.kernels",
     "excite": "ytheta.excitation.excite",
     "export": "ytheta.exporting.export",
+    "add_wrench_sensor": "ytheta.robot.floating.base",
     "float_base": "ytheta.robot.floating.base",
     "fix_base": "ytheta.robot.floating.base",
     "rotation_vectors_from_quaternions": "ytheta.robot.floating.motion",

@@ -25,6 +25,9 @@ INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 # Coordinates of a floating base, in this order before those of the joints: position and rotation vector in the world.
 BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_rx", "base_ry", "base_rz")
 
+# Components of the wrench that a sensor joint measures; its coordinates are called <joint>_fx … and are always zero.
+WRENCH_COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
+
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
 # Readers replace an angle within this tolerance of a multiple of pi/6 by that multiple: files round pi/2 to 1.5708.

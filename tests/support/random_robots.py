@@ -114,7 +114,7 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True, twists:
         couplings = (Coupling(movable[-1], ((movable[0], -0.5), (f"motor{odd}", 1.0)), draw(numbers())),)
     cuts: tuple[Loop, ...] = ()
     if loops and movable and draw(st.booleans()):
-        kind = draw(st.sampled_from([kind for kind in JointKind if kind is not JointKind.FREE]))
+        kind = draw(st.sampled_from([*MOVABLE, JointKind.FIXED, JointKind.POINT]))
         end = movable[-1].replace("joint", "link")
         cut = Joint(f"cut{odd}", kind, end, "base", draw(frames()), draw(unit_vectors()), draw(frames()))
         cuts = (Loop(cut),)

@@ -43,5 +43,8 @@ def _collect_positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
     """The positions of all drives by name, in the order of ``robot.moving``. Angles of cut joints are in [-pi, pi]."""
     robot = constraint.robot
     _, offset = robot.motor_map
+    base = len(robot.base_coordinates)
     motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()
-    return dict(zip(robot.moving, (*q[len(robot.base_coordinates) :], *constraint.cut_positions, *motors), strict=True))
+    return dict(
+        zip(robot.moving, (*q[base : base + len(robot.movable)], *constraint.cut_positions, *motors), strict=True)
+    )

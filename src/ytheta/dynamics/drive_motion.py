@@ -43,8 +43,8 @@ from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
 class DriveMotion:
     """The motion of the joints, and the real velocity, reference velocity and acceleration of every drive.
 
-    Drives are in the order of ``robot.moving``: joints, moving cut joints, motors. The first rows of the joints are
-    those of a floating base, which has no drive; ``base_size`` is their number, six or zero.
+    Drives are in the order of ``robot.moving``: joints, moving cut joints, motors. ``driven`` are the rows of joints
+    with drives; those of a floating base come before them, and those of sensors after them.
     """
 
     joints: Motion
@@ -54,7 +54,7 @@ class DriveMotion:
     reference_velocity: AnyPerDrive
     acceleration: AnyPerDrive
     drives: tuple[Drive, ...]
-    base_size: int = 0
+    driven: slice
 
     @property
     def parameter_factors(self) -> Shaped[np.ndarray, "drives 4"]:
@@ -97,18 +97,19 @@ def compute_drive_motion(
     v = qd if V is None else dot(A, y)
     q, cos, sin = compute_joint_positions(constraint.robot, scalars(constraint.x))
     base = len(constraint.robot.base_coordinates)
-    velocity = np.concatenate([qd[base:], dot(cuts, xd), dot(motors, xd)])
+    driven = slice(base, base + len(constraint.robot.movable))
+    velocity = np.concatenate([qd[driven], dot(cuts, xd), dot(motors, xd)])
     joint_jacobian = dot(A, E)
     cut_acceleration = dot(cuts, xdd) + _compute_cut_bias(constraint, xd, y)
     return DriveMotion(
         joints=Motion(q, cos, sin, qd, v, vd, casadi_base_rotation(q) if base else None),
         joint_jacobian=joint_jacobian,
-        drive_jacobian=np.concatenate([joint_jacobian[base:], dot(cuts, E), dot(motors, E)]),
+        drive_jacobian=np.concatenate([joint_jacobian[driven], dot(cuts, E), dot(motors, E)]),
         velocity=velocity,
-        reference_velocity=velocity if V is None else np.concatenate([v[base:], dot(cuts, y), dot(motors, y)]),
-        acceleration=np.concatenate([vd[base:], cut_acceleration, dot(motors, xdd)]),
+        reference_velocity=velocity if V is None else np.concatenate([v[driven], dot(cuts, y), dot(motors, y)]),
+        acceleration=np.concatenate([vd[driven], cut_acceleration, dot(motors, xdd)]),
         drives=tuple(drive for _, drive in constraint.robot.drives),
-        base_size=base,
+        driven=driven,
     )
 
 

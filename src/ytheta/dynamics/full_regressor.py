@@ -51,7 +51,7 @@ def full_regressor(
     model = SymbolicModel(constraint, exact_array(theta) if theta else zeros(0))
     load_factors = zeros(len(m.velocity))
     if model.has_load_friction:
-        r = model.compute_transmitted_torque(m, dot(link_columns[m.base_size :], model.link_theta), shapes)
+        r = model.compute_transmitted_torque(m, dot(link_columns[m.driven], model.link_theta), shapes)
         load_factors = compute_load_factors(m, r)
     Y = zeros(len(Qd), len(model.theta))
     Y[:, :links] = dot(m.joint_jacobian.T, link_columns)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, WRENCH_COMPONENTS
 from ytheta.dynamics.vectors import array, dot
 from ytheta.files.lengths import Length, Scalar
 from ytheta.robot.frame import Frame
@@ -36,8 +36,9 @@ class Body:
     """One moving link or load.
 
     ``parent`` is the index of the parent body, or None for the base. ``joint`` is the index of the joint in q, or None
-    if the body is fixed to its parent. ``free`` is true for a floating base, whose coordinates are the first six of q;
-    its ``joint`` is None.
+    if the body is fixed to its parent. ``free`` is true for a floating base. ``wrench`` is the index in q of the first
+    of the six coordinates of a floating base or of the sensor that carries the body; None without them. Sensors do not
+    move. The ``joint`` of both is None.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Body:
     S: Shaped[np.ndarray, "3 3"]
     s: Shaped[np.ndarray, "3"]
     free: bool = False
+    wrench: int | None = None
 
     @property
     def prismatic(self) -> bool:
@@ -146,4 +148,5 @@ def _make_body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], to_
         S=S,
         s=s,
         free=joint.kind is JointKind.FREE,
+        wrench=0 if joint.kind is JointKind.FREE else q.get(f"{joint.name}_{WRENCH_COMPONENTS[0]}"),
     )

@@ -117,7 +117,7 @@ class SymbolicModel:
         drives = zeros(len(m.velocity))
         for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
             drives[k] = inner(theta, factors)
-        base, links = links[: m.base_size], links[m.base_size :]
+        all_links, links = links, links[m.driven]
         drives[: len(links)] = drives[: len(links)] + links
         shapes = compute_force_shapes(self.loops, m.joints.q)
         drives = drives + dot(shapes, self.force_theta) + multiply_entries(self.root_theta, m.root_factors)
@@ -125,11 +125,14 @@ class SymbolicModel:
             if self.transmission_theta is not None:
                 links = inverse_dynamics(
                     self.loops.mechanism, m.joints, replace(self, theta=self.transmission_theta).link_theta
-                )[m.base_size :]
+                )[m.driven]
             r = self.compute_transmitted_torque(m, links, shapes, wrench_torque)
             drives = drives + multiply_entries(self.load_theta, compute_load_factors(m, r))
         torque = dot(m.drive_jacobian.T, drives)
-        return torque + dot(m.joint_jacobian[: m.base_size].T, base) if m.base_size else torque
+        if len(all_links) == len(links):
+            return torque
+        wrenches = np.delete(np.arange(len(all_links)), np.arange(len(all_links))[m.driven])
+        return torque + dot(m.joint_jacobian[wrenches].T, all_links[wrenches])
 
     def compute_friction(self, m: DriveMotion) -> AnyPerDrive:
         """Return friction and offset of every drive, without load-dependent friction."""

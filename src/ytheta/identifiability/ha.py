@@ -124,6 +124,8 @@ def explain_refused_regrouping(robot: Robot, remedy: str = "use method qr") -> s
         return f"robot {robot.name!r} has {part}, which the Lagrangian of a tree does not cover; {remedy}"
     if robot.floating:
         return f"robot {robot.name!r} has a floating base, which this method does not support; use method lin or qr"
+    if robot.sensor_coordinates:
+        return f"robot {robot.name!r} has a sensor joint, which this method does not support; use method qr"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
     friction = tuple(f".{symbol}" for symbol in FRICTION_PARAMETERS.values())

@@ -92,6 +92,8 @@ def explain_refusal(robot: Robot) -> str | None:
     if robot.couplings:
         first = robot.couplings[0].joint
         return f"robot {robot.name!r} has a coupled joint, {first!r}, for which Theorem 2 has no rule; use method qr"
+    if robot.sensor_coordinates:
+        return f"robot {robot.name!r} has a sensor joint, for which Theorem 2 has no rule; use method qr"
     if robot.motors:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}; use method qr"
     if not robot.movable and not robot.floating:

@@ -60,7 +60,8 @@ class RestRegressor:
     def _make_block(self, c: int) -> RowBlock:
         bodies = [body for body in self._bodies if c in body.coordinates]
         drives = [d for d, row in enumerate(self._drive_rates) if row[c] != 0.0]
-        related = {k for body in bodies for k in body.coordinates}
+        sensors = len(self.robot.coordinates) - len(self.robot.sensor_coordinates)  # the first coordinate of a sensor
+        related = {k for body in bodies for k in body.coordinates if k < sensors}
         related |= {int(k) for d in drives for k in np.flatnonzero(self._drive_rates[d])}
         place = {k: i for i, k in enumerate(sorted(related))}
         slices = find_drive_slices(self.robot)
@@ -74,7 +75,9 @@ class RestRegressor:
             z, v = body.z[:, j, None], body.v[:, j, None]
             at_rest = np.zeros_like(body.a[:, None])
             weight[:, own] = _compute_entries(z, v, at_rest, body.a[:, None])[:, 0]
-            inertia[:, [place[k] for k in body.coordinates], own] = _compute_entries(z, v, body.z, body.v)
+            moving = [i for i, k in enumerate(body.coordinates) if k < sensors]
+            entries = _compute_entries(z, v, body.z[:, moving], body.v[:, moving])
+            inertia[:, [place[body.coordinates[i]] for i in moving], own] = entries
         for k, d in enumerate(drives):
             first = PER_LINK * len(bodies) + 2 * k
             rates = self._drive_rates[d]
@@ -90,7 +93,8 @@ class RestRegressor:
     def _drive_rates(self) -> Float[np.ndarray, "drives coordinates"]:
         """The velocities of all drives per unit rate of each coordinate."""
         (joints, _), (motors, _) = self.robot.coupling_map, self.robot.motor_map
-        return np.concatenate([joints[len(self.robot.base_coordinates) :], motors])
+        base = len(self.robot.base_coordinates)
+        return np.concatenate([joints[base : base + len(self.robot.movable)], motors])
 
     @cached_property
     def _bodies(self) -> list[_BodyScrews]:
@@ -129,9 +133,10 @@ class _BodyScrews:
 
 def _list_own_screws(body: Body) -> tuple[list[int], Float[np.ndarray, "own 3"], Float[np.ndarray, "own 3"]]:
     """Return the entries of q that belong to the joint of a body, and their screws in the axes of the body."""
-    if body.free:
-        unit, none = np.eye(3), np.zeros((3, 3))
-        return list(range(6)), np.concatenate([none, unit]), np.concatenate([unit, none])
+    if body.wrench is not None:
+        axes, origin = np.array(body.S, dtype=float), np.array(joint_origin(body), dtype=float)
+        z, v = np.concatenate([0.0 * axes, axes]), np.concatenate([axes, np.cross(origin, axes)])
+        return list(range(body.wrench, body.wrench + 6)), z, v
     if body.joint is None:
         return [], np.zeros((0, 3)), np.zeros((0, 3))
     axis = np.array(joint_axis(body), dtype=float)[None]

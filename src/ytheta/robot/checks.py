@@ -59,6 +59,8 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
         raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")
     if joint.kind is JointKind.FREE:
         _check_free_joint(joint, place, cut=cut)
+    if joint.kind is JointKind.SENSOR and (cut or joint.drive != Drive()):
+        raise RobotError(f"{place}: a 'sensor' joint cannot close a loop and has no drive; change its type")
     length = math.hypot(*joint.axis)
     if not math.isclose(length, 1.0, rel_tol=1e-9):
         raise RobotError(f"{place}: its axis {joint.axis} has length {length:g}; give a unit vector")

@@ -76,15 +76,6 @@ def check_actuated(
         )
 
 
-def check_base_comes_first(actuated: Sequence[str], base_coordinates: Sequence[str]) -> None:
-    """Check that the coordinates of a floating base precede all others in the list of actuated coordinates."""
-    if actuated and tuple(actuated[: len(base_coordinates)]) != tuple(base_coordinates):
-        raise RobotError(
-            f"'actuated' does not begin with {', '.join(base_coordinates)}; the coordinates of a floating base come "
-            "first and in this order, or are left out of the list"
-        )
-
-
 def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], robot: str) -> None:
     """Check that the home configuration gives finite positions of existing coordinates, each once."""
     known = set(coordinates)

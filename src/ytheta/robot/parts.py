@@ -28,7 +28,8 @@ class JointKind(StrEnum):
     """The kinds of joints.
 
     POINT (equal positions, any orientation) is allowed only for cut joints. FREE (any position and orientation) is
-    allowed only between the world, which is the first link, and a floating base.
+    allowed only between the world, which is the first link, and a floating base. SENSOR does not move, like FIXED, but
+    measures the wrench that it transmits: the wrench of the parent on the child, in the joint frame.
     """
 
     REVOLUTE = "revolute"
@@ -36,6 +37,7 @@ class JointKind(StrEnum):
     FIXED = "fixed"
     POINT = "point"
     FREE = "free"
+    SENSOR = "sensor"
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from ytheta.conventions import (
     FORCE_PARAMETER,
     LINK_PARAMETERS,
     STANDARD_GRAVITY,
+    WRENCH_COMPONENTS,
     parameter_name,
 )
 from ytheta.display import Displayed
@@ -92,7 +93,8 @@ class Robot(Displayed):
     floating           whether the base of the robot moves freely; ``links[0]`` is then the world
     base_coordinates   names of the six coordinates of a floating base; none if the base is fixed
     movable            the revolute and prismatic joints of the tree, in the order of the joint positions q
-    position_names     names of the joint positions q: those of a floating base, then those of ``movable``
+    sensor_coordinates names of the coordinates of sensor joints, which are always zero: <joint>_fx … <joint>_nz
+    position_names     names of the joint positions q: those of a floating base, of ``movable`` and of sensors
     prismatic_joints   names of the prismatic joints, including cut joints, and of the position of a floating base
     coordinates        names of the coordinates x
     passive            names of the coordinates that the loops determine
@@ -146,13 +148,12 @@ class Robot(Displayed):
         object.__setattr__(self, "joints", joints)
         tree.check_floating_base(links, joints, self.loops)
         self._check_parts()
-        if self.floating and self.actuated and not set(self.base_coordinates) & set(self.actuated):
-            object.__setattr__(self, "actuated", (*self.base_coordinates, *self.actuated))
+        if self.actuated:
+            object.__setattr__(self, "actuated", self._add_wrench_coordinates(self.actuated))
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
         in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._require_joints_of(loop))
         coordinates.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
-        coordinates.check_base_comes_first(self.actuated, self.base_coordinates)
         coordinates.check_home(self.home, self.coordinates, self.name)
 
     def _check_parts(self) -> None:
@@ -163,8 +164,9 @@ class Robot(Displayed):
         for motor in self.motors:
             checks.check_motor(motor)
         coordinates.check_couplings(self.couplings, self.movable, self.motors)
-        if self.floating:
-            checks.check_unique((*self.base_coordinates, *self.moving), "coordinate")
+        if self.floating or self.sensor_coordinates:
+            names = (*self.base_coordinates, *self.moving, *self.sensor_coordinates)
+            checks.check_unique(names, "coordinate")
         _ = self.motor_map  # raises an error for circular couplings and for factors that overflow
         check_forces(
             self.forces,
@@ -211,9 +213,21 @@ class Robot(Displayed):
         return BASE_COORDINATES if self.floating else ()
 
     @cached_property
+    def sensor_coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates of sensor joints, six for each; the sensors do not move, so they are always zero."""
+        sensors = (joint.name for joint in self.joints if joint.kind is JointKind.SENSOR)
+        return tuple(f"{name}_{component}" for name in sensors for component in WRENCH_COMPONENTS)
+
+    @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the joint positions q: those of a floating base, then those of the movable joints."""
-        return (*self.base_coordinates, *(joint.name for joint in self.movable))
+        """Names of the joint positions q: those of a floating base, of the movable joints and of sensors."""
+        return (*self.base_coordinates, *(joint.name for joint in self.movable), *self.sensor_coordinates)
+
+    def _add_wrench_coordinates(self, actuated: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the actuated coordinates with those of a floating base before, and those of sensors behind them."""
+        others = {*self.base_coordinates, *self.sensor_coordinates}
+        joints = (name for name in actuated if name not in others)
+        return (*self.base_coordinates, *joints, *self.sensor_coordinates)
 
     @cached_property
     def movable(self) -> tuple[Joint, ...]:
@@ -225,7 +239,7 @@ class Robot(Displayed):
         """Limits of the actuated coordinates, which are joints and motors."""
         limits = {joint.name: joint.limits for joint in self.movable}
         limits |= {motor.name: motor.limits for motor in self.motors}
-        limits |= {name: Limits() for name in self.base_coordinates}
+        limits |= {name: Limits() for name in (*self.base_coordinates, *self.sensor_coordinates)}
         return tuple(limits[name] for name in self.actuated)
 
     def link(self, name: str) -> Link:
@@ -283,7 +297,7 @@ class Robot(Displayed):
         Without loops, they have the order of ``actuated``; with loops, the order of the tree, motors last.
         """
         others = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
-        in_tree_order = (*self.base_coordinates, *others)
+        in_tree_order = (*self.base_coordinates, *others, *self.sensor_coordinates)
         if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
             return self.actuated
         return in_tree_order
@@ -363,7 +377,8 @@ class Robot(Displayed):
         """Names of the prismatic joints, including cut joints, and of the position of a floating base."""
         joints = (*self.movable, *(loop.joint for loop in self.loops))
         prismatic = (joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
-        return frozenset((*self.base_coordinates[:3], *prismatic))
+        forces = (name for name in self.sensor_coordinates if name.rpartition("_")[2] in WRENCH_COMPONENTS[:3])
+        return frozenset((*self.base_coordinates[:3], *forces, *prismatic))
 
     @property
     def moving(self) -> tuple[str, ...]:

@@ -45,7 +45,9 @@ class MotionFunction:
         q, joint_qd, joint_vd, joint_v, velocity, reference_velocity, acceleration = (part[:, 0] for part in vectors)
         motion = numeric_motion(q, joint_qd, joint_vd, joint_v)
         laws = tuple(drive for _, drive in self.loops.robot.drives)
-        return DriveMotion(motion, joints, drives, velocity, reference_velocity, acceleration, laws), shapes
+        return DriveMotion(
+            motion, joints, drives, velocity, reference_velocity, acceleration, laws, slice(None)
+        ), shapes
 
     @cached_property
     def home_jacobians(self) -> tuple[Float[np.ndarray, "drives actuated"], Float[np.ndarray, "links 6 actuated"]]:

@@ -2,8 +2,8 @@
 
 Identity      tau = Y(q, qd, qdd) @ theta   for every theta; with two velocities tau = M vd + C(q, qd) v + g
 Reference     [lu1993] sec. IV, (66)-(85), appendix (97)-(116)
-Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own; floating bases, which
-              add six rows: the wrench on the base
+Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own; floating bases and
+              sensors, which add six rows each: the wrench on the base or through the sensor
 Notation      code   paper     meaning                                        shape     frame
               w, u   omega_i   angular velocity for qd and for v              3         i
               wd     omegadot  angular acceleration for v, vd                 3         i
@@ -91,8 +91,8 @@ def inverse_dynamics(
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
         f, n = forces[i]
-        if body.free:
-            tau[BASE_FORCE], tau[BASE_MOMENT] = f, n
+        if body.wrench is not None:
+            tau[body.wrench : body.wrench + 6] = np.concatenate(to_joint_frame(body, f, n))
         elif body.joint is not None:
             moment_or_force = n - cross(joint_origin(body), f) if body.revolute else f
             tau[body.joint] = dot(joint_axis(body)[None], moment_or_force)[0]
@@ -225,15 +225,21 @@ def _assemble_regressor(
 def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
     """Compute the screws of all joints that move a body, in the body's frame, from the screws of the parent."""
     down = R.T
-    if body.free:
-        unit = array(np.eye(3, dtype=int).tolist())
-        translations = {k: (zeros(3), axis) for k, axis in enumerate(unit, start=BASE_FORCE.start)}
-        return translations | {k: (axis, zeros(3)) for k, axis in enumerate(unit, start=BASE_MOMENT.start)}
     screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
     if body.joint is not None:
         z = joint_axis(body)
         screws[body.joint] = (z, cross(joint_origin(body), z)) if body.revolute else (zeros(3), z)
+    if body.wrench is not None:
+        for k, axis in enumerate(body.S, start=body.wrench):  # axes of the joint frame, in those of the body
+            screws[k] = zeros(3), axis
+            screws[k + 3] = axis, cross(joint_origin(body), axis)
     return screws
+
+
+def to_joint_frame(body: Body, f: AnyVector3, n: AnyVector3) -> tuple[AnyVector3, AnyVector3]:
+    """The force and the moment on a body, about the origin and in the axes of its joint frame."""
+    f = dot(body.S, f)
+    return f, dot(body.S, n) + cross(body.s, f)
 
 
 def _compute_ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:

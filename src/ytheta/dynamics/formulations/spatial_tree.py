@@ -126,8 +126,9 @@ def traverse(
         behind, forces = visit_both(number, link_motion)
         links = [link, *behind]
         f = combine([link_force(link, link_motion), *forces])  # (12)
-        if body.free:
-            result.extend(JointForce(k, tuple(links), row) for k, row in enumerate(f))  # force, then moment
+        if body.wrench is not None:
+            rows = Transform(body.S, body.s).up(f)  # force, then moment, in the joint frame
+            result.extend(JointForce(k, tuple(links), row) for k, row in enumerate(rows, start=body.wrench))
         elif body.joint is not None:
             s = _compute_spatial_axis(body)
             result.append(JointForce(body.joint, tuple(links), dot(spatial_transpose(s[:, None]), f)[0]))

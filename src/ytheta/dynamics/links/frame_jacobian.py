@@ -23,7 +23,7 @@ import numpy as np
 
 from ytheta.arguments import check_kind
 from ytheta.dynamics.formulations.lagrange.jacobians import compute_body_poses, compute_jacobian_columns
-from ytheta.dynamics.formulations.newton_euler import BASE_FORCE, BASE_MOMENT, joint_axis, joint_origin, pose
+from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose, to_joint_frame
 from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import cross, dot, inner, zeros
@@ -96,8 +96,8 @@ def compute_wrench_torque(
         f = dot(R, f)  # (21)
         n = dot(R, n) + cross(p, f)  # (22)
         body = mechanism.bodies[current]
-        if body.free:
-            tau[BASE_FORCE], tau[BASE_MOMENT] = f, n
+        if body.wrench is not None:
+            tau[body.wrench : body.wrench + 6] = np.concatenate(to_joint_frame(body, f, n))
         elif body.joint is not None:
             moment_or_force = n - cross(joint_origin(body), f) if body.revolute else f
             tau[body.joint] = inner(joint_axis(body), moment_or_force)  # (23)

@@ -115,7 +115,7 @@ def advise_motion(
 def find_still_joints(robot: Robot, motion_range: MotionRange) -> Iterator[tuple[str, float]]:
     """Yield the joints that hardly moved, each with its range of positions in rad or m."""
     for name, low, high in zip(robot.actuated, motion_range.lower, motion_range.upper, strict=True):
-        if high - low < MIN_JOINT_RANGE[name in robot.prismatic_joints]:
+        if name not in robot.sensor_coordinates and high - low < MIN_JOINT_RANGE[name in robot.prismatic_joints]:
             yield name, float(high - low)
 
 

@@ -169,4 +169,5 @@ def compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
     """Return all drive velocities per unit velocity of each coordinate, for a robot without loops."""
     assert not robot.loops
     (joints, _), (motors, _) = robot.coupling_map, robot.motor_map
-    return np.concatenate([joints[len(robot.base_coordinates) :], motors])
+    base = len(robot.base_coordinates)
+    return np.concatenate([joints[base : base + len(robot.movable)], motors])

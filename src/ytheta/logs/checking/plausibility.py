@@ -35,7 +35,8 @@ def check_length(log: Log) -> list[Finding]:
 
 def check_motion(log: Log, robot: Robot) -> list[Finding]:
     """Report joints that hardly move."""
-    ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints)}
+    sensors = robot.sensor_coordinates  # they never move
+    ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints) if joint not in sensors}
     still = {joint: width for joint, width in ranges.items() if width < get_min_motion_range(robot, joint)}
     if not still:
         return []

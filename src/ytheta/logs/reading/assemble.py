@@ -16,7 +16,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
-from ytheta.logs.reading.base_columns import find_base_columns
+from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
 from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
 from ytheta.logs.reading.conversions import describe_columns, find_conversion
 from ytheta.logs.reading.mapping import ColumnMapping
@@ -32,7 +32,7 @@ MIN_MAGNITUDE = 1e-30
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
     """Return the log that a table contains; ``source`` is the name of the table's file."""
     base = find_base_columns(table, robot, source)
-    joints = robot.actuated if base is None else robot.actuated[len(robot.base_coordinates) :]
+    joints = list_joint_columns(table, robot, base)
     if not robot.actuated:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
@@ -78,7 +78,8 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         findings=(*table.findings, _report_origin(origin), *_report_columns(columns, table, joints, source)),
         origin=origin,
     )
-    return log if base is None else base.add_to(log, rows)
+    log = log if base is None else base.add_to(log, rows)
+    return add_sensor_columns(log, table, robot, rows, source)
 
 
 def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ...]:

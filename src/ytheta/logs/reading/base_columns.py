@@ -8,6 +8,7 @@ The names of the columns are fixed; the mapping does not apply to them. The twis
     base_wx, base_wy, base_wz               its angular velocity, in base axes
     base_fx, base_fy, base_fz               force that the surroundings exert on the robot, in base axes
     base_nx, base_ny, base_nz               moment of this wrench about the origin of the base, in base axes
+    <joint>_fx … <joint>_nz                 wrench that a sensor joint transmits to its child, in the joint frame
 
 A log that was written by ``write_log`` has columns q1 … instead; the first six are the coordinates of the base.
 """
@@ -110,6 +111,39 @@ def find_base_columns(table: ColumnTable, robot: Robot, source: str) -> BaseColu
             f"{', '.join((*POSITION, *QUATERNION))}, or load the robot with --fix-base if its base did not move"
         )
     return None
+
+
+def add_sensor_columns(log: Log, table: ColumnTable, robot: Robot, rows: slice, source: str) -> Log:
+    """Return the log with the wrenches of the robot's sensor joints, whose positions are always zero."""
+    names = robot.sensor_coordinates
+    if not names or log.tau is None or len(log.joints) == len(robot.actuated):
+        return log
+    found = {name.strip().casefold(): k for k, name in reversed(list(enumerate(table.names)))}
+    missing = [name for name in names if name.casefold() not in found]
+    if missing:
+        hint = suggest_names(missing[0], table.names)
+        raise InputError(
+            f"{source} has no column {missing[0]!r}, which the sensor of robot {robot.name!r} measures{hint}"
+        )
+    zeros = np.zeros((len(log), len(names)))
+    wrench = np.column_stack([table.columns[found[name.casefold()]][rows] for name in names])
+    return replace(
+        log,
+        joints=(*log.joints, *names),
+        q=np.hstack([log.q, zeros]),
+        qd=None if log.qd is None else np.hstack([log.qd, zeros]),
+        tau=np.hstack([log.tau, wrench]),
+    )
+
+
+def list_joint_columns(table: ColumnTable, robot: Robot, base: BaseColumns | None) -> tuple[str, ...]:
+    """Return the coordinates whose positions, velocities and torques are columns of the usual names."""
+    first = 0 if base is None else len(robot.base_coordinates)
+    is_separate = robot.sensor_coordinates and any(
+        name.strip().casefold() == robot.sensor_coordinates[0].casefold() for name in table.names
+    )
+    last = len(robot.actuated) - len(robot.sensor_coordinates) if is_separate else len(robot.actuated)
+    return robot.actuated[first:last]
 
 
 def _report_free_flight() -> Finding:

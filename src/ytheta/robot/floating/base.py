@@ -1,6 +1,7 @@
-"""Robots with a floating base from robots with a fixed base, and the reverse.
+"""Robots with a floating base from robots with a fixed base, and the reverse; sensor joints.
 
-A floating base is the child of a free joint, whose parent is the world. ``Robot`` explains its coordinates.
+A floating base is the child of a free joint, whose parent is the world. ``Robot`` explains its coordinates. A sensor
+joint does not move, but adds six coordinates that are always zero; their torques are the wrench that it measures.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 WORLD = "world"  # name of the link that replaces the base as the first link
 FREE_JOINT = "base_joint"
-FIXED_JOINT = "base_fixed"
+BASE_SENSOR = "base_sensor"
 
 
 def float_base(robot: Robot) -> Robot:
@@ -75,6 +76,37 @@ def fix_base(robot: Robot) -> Robot:
     )
 
 
+def add_wrench_sensor(robot: Robot, joint: str | None = None, *, frame: Frame = IDENTITY) -> Robot:
+    """Return this robot with a fixed joint that measures the wrench that it transmits to its child.
+
+    ``joint`` is the name of a fixed joint; None stands for a sensor between the ground and the base of the robot. All
+    links behind the sensor keep their own parameters. ``frame`` is the frame in which the sensor measures, seen from
+    the frame of the joint or, for the base, from that of the base link. The measured wrench is the one that the parent
+    exerts on the child: force, and moment about the origin of this frame.
+    """
+    check_is_robot(robot)
+    if joint is None:
+        if robot.floating:
+            raise InputError(f"the wrench on the floating base of robot {robot.name!r} needs no sensor; log it as such")
+        world = _make_unique(WORLD, {link.name for link in robot.links} | {marker.name for marker in robot.markers})
+        name = _make_unique(BASE_SENSOR, {each.name for each in robot.joints} | set(robot.moving))
+        sensor = Joint(name, JointKind.SENSOR, world, robot.base.name, placement=frame, seat=frame.inverse())
+        return replace(robot, links=(Link(world), *robot.links), joints=(sensor, *robot.joints))
+    fixed = robot.joint(joint)
+    if fixed.kind is not JointKind.FIXED:
+        raise InputError(
+            f"joint {joint!r} is {fixed.kind}, but a sensor is a fixed joint; split the link in front of or behind it "
+            "by a fixed joint at the sensor"
+        )
+    sensor = replace(
+        fixed,
+        kind=JointKind.SENSOR,
+        placement=fixed.placement @ frame,
+        seat=frame.inverse() @ fixed.seat,
+    )
+    return replace(robot, joints=tuple(sensor if each.name == joint else each for each in robot.joints))
+
+
 def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
     """Return the home of a base with this pose in the world: the coordinates that are not zero, by name."""
     from scipy.spatial.transform import Rotation  # imported here, since few robots need it
@@ -85,7 +117,7 @@ def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
 
 
 def refuse_floating_base(robot: Robot, purpose: str) -> None:
-    """Raise InputError if the base floats, for functions that are made for robots with a fixed base.
+    """Raise InputError if the base floats or if there are sensor joints, for functions that are made for neither.
 
     ``purpose`` is the subject of the sentence, such as "a controller".
     """
@@ -93,6 +125,11 @@ def refuse_floating_base(robot: Robot, purpose: str) -> None:
         raise InputError(
             f"robot {robot.name!r} has a floating base, for which {purpose} is not made; load it with --fix-base "
             "(fix_base=True), which fixes the base at its home"
+        )
+    if robot.sensor_coordinates:
+        sensor = robot.sensor_coordinates[0].rpartition("_")[0]
+        raise InputError(
+            f"robot {robot.name!r} has a sensor joint, {sensor!r}, for which {purpose} is not made; make it a fixed one"
         )
 
 

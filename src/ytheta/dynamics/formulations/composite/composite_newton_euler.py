@@ -58,8 +58,9 @@ def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, which this recursion does not support; use newton_euler"
-    if robot.floating:
-        return f"robot {robot.name!r} has a floating base, which this recursion does not support; use newton_euler"
+    if robot.floating or robot.sensor_coordinates:
+        part = "a floating base" if robot.floating else "a sensor joint"
+        return f"robot {robot.name!r} has {part}, which this recursion does not support; use newton_euler"
     return None
 
 

@@ -41,8 +41,9 @@ def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops; use spatial_tree"
-    if robot.floating:
-        return f"robot {robot.name!r} has a floating base, which this formulation does not support; use newton_euler"
+    if robot.floating or robot.sensor_coordinates:
+        part = "a floating base" if robot.floating else "a sensor joint"
+        return f"robot {robot.name!r} has {part}, which this formulation does not support; use newton_euler"
     return None
 
 

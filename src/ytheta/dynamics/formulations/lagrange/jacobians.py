@@ -93,10 +93,11 @@ def compute_jacobian_columns(
     while at is not None:
         body, place = mechanism.bodies[at], poses[at]
         lever = lever + place.arm
-        if body.free:
-            for k, axis in enumerate(place.R.T):
-                yield k, Column(at, False, axis, zeros(3), lever)
-                yield 3 + k, Column(at, True, cross(axis, lever), axis, lever)
+        if body.wrench is not None:
+            from_joint = lever - dot(place.R, joint_origin(body))
+            for k, axis in enumerate(dot(place.R, body.S.T).T, start=body.wrench):
+                yield k, Column(at, False, axis, zeros(3), from_joint)
+                yield k + 3, Column(at, True, cross(axis, from_joint), axis, from_joint)
         elif body.joint is not None:
             v, w = (cross(place.z, lever), place.z) if body.revolute else (place.z, zeros(3))
             yield body.joint, Column(at, body.revolute, v, w, lever)

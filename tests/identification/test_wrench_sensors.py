@@ -1,0 +1,42 @@
+"""Identification of an arm from its joint torques and the wrench of a sensor at its wrist."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import ytheta
+from ytheta.robot.floating.base import add_wrench_sensor
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Drive
+
+
+def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
+    tool = Inertia.about_center(2.0, (0.02, -0.03, 0.08), ((0.02, 0.001, 0.0), (0.001, 0.03, 0.0), (0.0, 0.0, 0.01)))
+    arm = ytheta.load("ur10").with_drives(lambda *_: Drive())
+    truth = add_wrench_sensor(arm.with_load(tool, name="tool"), "tool_grasp")
+    unknown = add_wrench_sensor(arm.with_load(Inertia(), name="tool"), "tool_grasp")
+    rng, t = np.random.default_rng(0), np.arange(0.0, 15.0, 0.004)
+    q, qd, qdd = np.zeros((3, len(t), 12))
+    for _ in range(3):
+        a, w, phase = rng.uniform(0.2, 0.5, 6), rng.uniform(1.0, 5.0, 6), rng.uniform(0.0, 6.0, 6)
+        angle = np.outer(t, w) + phase
+        q[:, :6] += a * np.sin(angle)
+        qd[:, :6] += a * w * np.cos(angle)
+        qdd[:, :6] -= a * w * w * np.sin(angle)
+    tau = ytheta.inverse_dynamics(truth)(q, qd, qdd)
+    table = {"t": t, "q": q[:, :6], "tau": tau[:, :6]}
+    table |= {name: tau[:, 6 + k] for k, name in enumerate(truth.sensor_coordinates)}
+    log = ytheta.read_log(table, unknown)
+    assert log.joints == unknown.actuated
+    assert not [finding for finding in log.findings if finding.is_warning]
+    fit = ytheta.identify(unknown, log, friction=(), rotor_inertia=False, estimator="weighted")
+    values = dict(zip(fit.base.independent, fit.beta.tolist(), strict=True))
+    expected = dict(zip(truth.parameter_names, truth.theta.tolist(), strict=True))
+    names = [name for name in truth.parameter_names if name.startswith("tool.")]
+    for name in names:
+        assert fit.base.identifiability[name].value == "known alone"
+        assert abs(values[name] - expected[name]) < 2e-3
+    assert fit.fit.relative_percent < 0.1
+    without = {name: column for name, column in table.items() if not name.startswith("tool_grasp")}
+    plain = ytheta.identify(arm.with_load(Inertia(), name="tool"), without, friction=(), rotor_inertia=False)
+    assert not set(names) & set(plain.base.names)  # joint torques alone do not separate the tool from the last link

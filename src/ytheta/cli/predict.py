@@ -33,6 +33,7 @@ from ytheta.cli.options import (
     print_all_findings,
     print_note,
     print_value,
+    read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.conventions import SNAP

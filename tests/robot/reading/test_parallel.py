@@ -75,7 +75,10 @@ LINK = (
     '<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>'
     '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
 )
-JOINT = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{}"/><axis xyz="0 0 1"/></joint>'
+JOINT = (
+    '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{}"/>'
+    '<axis xyz="0 0 1"/></joint>'
+)
 FOUR_BAR = (
     '<robot name="r"><link name="base"/>'
     + "".join(LINK.format(name) for name in "abc")

@@ -21,6 +21,7 @@ from ytheta.cli.options import (
     parse_words,
     print_all_findings,
     print_json,
+    read_robot,
 )
 from ytheta.conventions import SNAP
 

@@ -68,6 +68,14 @@ def _suggest(name: str, names: Sequence[str]) -> str:
     return f" ({suggestion})" if suggestion else ""
 
 
+def _suggest_locks(joints: Sequence[str], count: int) -> str:
+    """Return the option that locks the joints that a log of this many joints does not contain, which are mostly last."""
+    if not 0 < count < len(joints):
+        return ""
+    names = ",".join(joints[count:])
+    return f"if the log has the first {count} of them, lock the others: --lock {names} (lock in Python), or "
+
+
 @dataclass(frozen=True)
 class _ColumnSearch:
     table: ColumnTable
@@ -184,7 +192,8 @@ class _ColumnSearch:
                     shown = f"column {form.format(numbers[0])}"
                 raise InputError(
                     f"{self.source} has {len(numbers)} {shown}, but the robot has {n} actuated coordinates "
-                    f"({', '.join(self.joints)}); use the robot that was recorded, or choose the columns in a mapping"
+                    f"({', '.join(self.joints)}); {_suggest_locks(self.joints, len(numbers))}use the robot that was "
+                    "recorded, or choose the columns in a mapping"
                 )
             start = 0 if numbers[0] == 0 else 1
             return tuple(self._resolve(key, form.format(k)) for k in range(start, start + n))

@@ -69,7 +69,7 @@ def _suggest(name: str, names: Sequence[str]) -> str:
 
 
 def _suggest_locks(joints: Sequence[str], count: int) -> str:
-    """Return the option that locks the joints that a log of this many joints does not contain, which are mostly last."""
+    """Return the option that locks the joints that a log of this many joints does not contain, mostly the last ones."""
     if not 0 < count < len(joints):
         return ""
     names = ",".join(joints[count:])

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PATTERNS = ("*.xml", "*.urdf", "*.urdf.xacro")
+_INCLUDES_SECTION = re.compile(r"<mujoco[^>]*>(?:\s|<!--.*?-->)*<(?:include|option|compiler|default)\b", re.DOTALL)
 MAX_SECONDS = 300  # for one model
 NOT_MODELS = ("package.xml", "CMakeLists.xml", "model.config")
 
@@ -49,9 +51,9 @@ def _is_fragment(path: Path) -> bool:
     if path.suffix != ".xml":
         return False
     text = path.read_text(encoding="utf-8", errors="replace")
-    if "<mujoco" not in text and "<robot" not in text:
-        return True
-    return "<robot" not in text and "<worldbody" not in text and "<include" not in text
+    if "<robot" in text:
+        return False
+    return "<mujoco" not in text or ("<worldbody" not in text and not _INCLUDES_SECTION.search(text))
 
 
 def measure(path: Path, *, count: bool, fix_base: bool) -> Row:
@@ -67,19 +69,22 @@ def measure(path: Path, *, count: bool, fix_base: bool) -> Row:
     except Exception as error:
         return Row(str(path), load_seconds=time.perf_counter() - start, reason=_describe(error))
     loaded = time.perf_counter()
-    values = {
-        "joints": len(robot.movable),
-        "actuated": len(robot.actuated),
-        "loops": len(robot.loops),
-        "floating": bool(getattr(robot, "floating", False)),
-        "load_seconds": loaded - start,
-        "loads": True,
-    }
+    row = Row(
+        str(path),
+        joints=len(robot.movable),
+        actuated=len(robot.actuated),
+        loops=len(robot.loops),
+        floating=bool(getattr(robot, "floating", False)),
+        load_seconds=loaded - start,
+        loads=True,
+    )
+    if not count:
+        return row
     try:
-        base = len(yt.base_parameters(robot)) if count else None
+        base = len(yt.base_parameters(robot)) if robot.actuated else 0  # a camera or a tool has no joints
     except Exception as error:
-        return Row(str(path), **values, count_seconds=time.perf_counter() - loaded, reason=_describe(error))
-    return Row(str(path), **values, base_count=base, count_seconds=time.perf_counter() - loaded)
+        return replace(row, count_seconds=time.perf_counter() - loaded, reason=_describe(error))
+    return replace(row, base_count=base, count_seconds=time.perf_counter() - loaded)
 
 
 def _describe(error: Exception) -> str:

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from ytheta.robot.friction_curve import compute_friction as compute_friction
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
-    from ytheta.robot.locking import lock_joints as lock_joints
+    from ytheta.robot.locking.lock_joints import lock_joints as lock_joints
     from ytheta.robot.loops.closure import Closure as Closure
     from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
@@ -189,7 +189,7 @@ _MODULES = {
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
     "load_trajectory": "ytheta.excitation.writing.coefficient_file",
-    "lock_joints": "ytheta.robot.locking",
+    "lock_joints": "ytheta.robot.locking.lock_joints",
     "mass_matrix": "ytheta.dynamics.kernels",
     "model_parameters": "ytheta.identifiability.registry",
     "momentum": "ytheta.dynamics.kernels",

@@ -9,7 +9,6 @@ from pathlib import Path
 REFUSED = {
     "ur3.urdf": "a robot needs at least one link",
     "alex_psyonic_hands.urdf": "the coupling of joint 'Left_index_q2' uses 'index_q1'",
-    "romeo_laas_small.urdf": "leaves the robot's folder",
 }
 
 

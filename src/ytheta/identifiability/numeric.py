@@ -289,13 +289,18 @@ def _sample_poses(robot: Robot, length: float) -> Float[np.ndarray, "poses coord
     home = loops.home[list(loops.actuated)]
     in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
     constrained = np.array([name in in_loops for name in robot.actuated])
-    poses = np.empty((0, len(loops.home)))
+    poses, others = np.empty((0, len(loops.home))), np.empty((0, len(loops.home) + 1))
     for halvings in range(MAX_HALVINGS):
         width = np.where(constrained, reach / 2**halvings, reach)
         outcome = solve(loops, home + (2.0 * _fill_cube(4 * count, size) - 1.0) * width)
-        poses = np.concatenate([poses, outcome.x[outcome.determined & (outcome.condition < MAX_CONDITION)]])
+        good = outcome.determined & (outcome.condition < MAX_CONDITION)
+        poses = np.concatenate([poses, outcome.x[good]])
         if len(poses) >= count:
             return poses
+        fair = outcome.determined & ~good
+        others = np.concatenate([others, np.column_stack([outcome.condition, outcome.x])[fair]])
+    if len(poses) + len(others) >= count:  # a small or flat mechanism, whose lengths are small numbers
+        return np.concatenate([poses, others[np.argsort(others[:, 0])[: count - len(poses)], 1:]])
     raise InputError(
         f"robot {robot.name!r}: its loops close in too few poses around the home configuration to measure a rank; "
         + outcome.advice

@@ -16,7 +16,7 @@ from ytheta.files.toml_document import parse_toml
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
 from ytheta.robot.friction_curve import find_driving_speed
-from ytheta.robot.locking import lock_joints
+from ytheta.robot.locking.lock_joints import lock_joints
 from ytheta.robot.reading import parallel
 from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
 from ytheta.robot.reading.digits import find_closure_tolerance
@@ -29,6 +29,7 @@ log = logging.getLogger("ytheta")
 
 XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
 XACRO_EXTENSION = ".xacro"
+SDF_EXTENSIONS = (".sdf", ".world")
 MAX_EXTENDED_FILES = 16
 
 
@@ -198,6 +199,10 @@ def _read(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...] = (
             raise InputError("xacro_args: this is not a .xacro file, so it has no arguments; leave them out")
         return read_toml(
             content, path, options.snap, extended=lambda reference: _read_extended(reference, files, options)
+        )
+    if path.suffix.lower() in SDF_EXTENSIONS:
+        raise RobotFileError(
+            f"{path}: SDF is not read; convert it to URDF or MJCF, for example with: gz sdf --print, sdformat_urdf"
         )
     if path.suffix.lower() not in (*XML_EXTENSIONS, XACRO_EXTENSION):
         raise RobotFileError(

@@ -107,8 +107,8 @@ def test_meshes_are_located_and_faulty_geoms_are_named(tmp_path: Path) -> None:
     assert arm.kind is ShapeKind.MESH
     assert arm.file == str((tmp_path / "assets" / "arm.stl").resolve())
     assert arm.size == (0.001, 0.001, 0.001)
-    assert inline.file == "the vertices of mesh 'inline' are not in a file"
-    assert moved.file == "mesh 'moved' is moved by 'refpos', which is not supported"
+    assert inline.file == "the vertices of mesh 'inline' are not in a file; save the mesh as a file"
+    assert moved.file.startswith("mesh 'moved' is moved by 'refpos', which is not supported")
     (finding,) = [finding for finding in robot.findings if "collision" in finding.text]
     assert finding.is_warning
     assert "there is no mesh 'missing' in <asset>" in finding.text

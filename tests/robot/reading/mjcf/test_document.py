@@ -15,6 +15,7 @@ from tests.support.mjcf_models import (
     world_text,
 )
 from ytheta.errors import RobotFileError
+from ytheta.robot.reading.load import load
 
 
 def write_files(folder: Path, **contents: str) -> Path:
@@ -80,27 +81,68 @@ def test_nesting_of_includes_is_limited(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("compiler", "asset", "refused"),
+    ("compiler", "asset"),
     [
-        ("", '<mesh file="../x.stl"/>', "../x.stl"),
-        ("", '<mesh file="a/../b/x.stl"/>', None),
-        ('meshdir="assets"', '<mesh file="../x.stl"/>', None),
-        ('meshdir="assets"', '<mesh file="../../x.stl"/>', "assets/../../x.stl"),
-        ('meshdir="../assets"', '<hfield file="x.png"/>', "../assets/x.png"),
-        ('assetdir="../assets"', '<texture file="x.png"/>', "../assets/x.png"),
-        ('assetdir="../assets" texturedir="t"', '<texture file="x.png"/>', None),
-        ("", '<texture fileup="/x.png"/>', "/x.png"),
-        ('meshdir="/data" strippath="true"', '<mesh file="C:\\a\\x.stl"/>', "/data/x.stl"),
-        ('strippath="true"', '<mesh file="../../x.stl"/>', None),
-        ("", '<skin file="../x.skn"/>', "../x.skn"),
-        ("", '<mesh name="m" vertex="0 0 0"/>', None),
+        ("", '<mesh file="../x.stl"/>'),
+        ("", '<mesh file="file:///x.stl"/>'),
+        ("", '<mesh file="https://example.org/x.stl"/>'),
+        ('meshdir="assets"', '<mesh file="../../x.stl"/>'),
+        ('meshdir="../assets"', '<hfield file="x.png"/>'),
+        ('assetdir="../assets"', '<texture file="x.png"/>'),
+        ("", '<texture fileup="/x.png"/>'),
+        ('meshdir="/data" strippath="true"', '<mesh file="C:\\a\\x.stl"/>'),
+        ("", '<skin file="../x.skn"/>'),
+        ("", '<mesh name="m" vertex="0 0 0"/>'),
     ],
 )
-def test_paths_of_assets(compiler: str, asset: str, refused: str | None) -> None:
+def test_paths_of_files_that_are_not_opened_are_never_refused(compiler: str, asset: str) -> None:
     text = world_text("<body/>", f"<compiler {compiler}/><asset>{asset}</asset>")
-    if refused is None:
-        assert len(read_text(text).links) == 2
-        return
-    with pytest.raises(RobotFileError) as error:
-        read_text(text)
-    assert f"the path '{refused}' leaves the robot's folder and is not opened" in str(error.value)
+    assert len(read_text(text).links) == 2
+
+
+@pytest.mark.parametrize(
+    ("compiler", "file", "located"),
+    [
+        ("", "x.stl", "x.stl"),
+        ("", "../x.stl", None),
+        ("", "/etc/passwd", None),
+        ("", "file:///etc/passwd", None),
+        ("", "a/../b/x.stl", "b/x.stl"),
+        ('meshdir="assets"', "../x.stl", "x.stl"),
+        ('meshdir="assets"', "../../x.stl", None),
+        ('strippath="true"', "../../x.stl", "x.stl"),
+    ],
+)
+def test_collision_meshes_outside_of_the_folder_have_no_path(
+    tmp_path: Path, compiler: str, file: str, located: str | None
+) -> None:
+    geom = '<geom type="mesh" mesh="m" mass="0"/>'
+    top = f'<compiler {compiler}/><asset><mesh name="m" file="{file}"/></asset>'
+    path = write_files(tmp_path / "robot", main=world_text(f"<body>{geom}</body>", top))
+    (shape,) = read(path).collision
+    if located is None:
+        assert shape.file.startswith(f"the path {file!r} leaves the robot's folder and is not opened")
+    else:
+        assert shape.file == str((tmp_path / "robot" / located).resolve())
+
+
+def test_a_folder_can_be_allowed(tmp_path: Path) -> None:
+    path = write_files(tmp_path / "robot", main='<mujoco><include file="../outside.xml"/></mujoco>')
+    write_files(tmp_path, outside="<x><worldbody><body/></worldbody></x>")
+    with pytest.raises(RobotFileError, match=r"leaves the robot's folder.*--allow-path"):
+        load(path)
+    assert len(load(path, allow_paths=[tmp_path]).links) == 2
+
+
+def test_assets_are_also_searched_for_beside_the_file_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    mesh = tmp_path / "parts" / "m.obj"
+    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "parts" / "assets.xml").write_text('<mujoco><asset><mesh name="m" file="m.obj"/></asset></mujoco>')
+    body = '<worldbody><body><joint/><geom type="mesh" mesh="m"/></body></worldbody>'
+    path = write_files(tmp_path, main=f'<mujoco><include file="parts/assets.xml"/>{body}</mujoco>')
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert read(path).links[1].inertia.mass == pytest.approx(model.body_mass[1])
+    with_folder = f'<mujoco><compiler meshdir="x"/><include file="parts/assets.xml"/>{body}</mujoco>'
+    path = write_files(tmp_path, main=with_folder)
+    assert read(path).links[1].inertia.mass == 0.0  # MuJoCo does not find it either

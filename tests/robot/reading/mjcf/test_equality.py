@@ -158,10 +158,6 @@ def test_constraints_without_a_loop_are_ignored() -> None:
         ('<weld site1="tip"/>', "the attribute 'site2' is missing"),
         ('<weld site1="tip" site2="tap"/>', r"site2='tap' is not a site; did you mean 'tip'"),
         ('<joint joint1="a1" joint2="zz"/>', "joint2='zz' is not a hinge or slide joint"),
-        (
-            '<joint joint1="a1" joint2="b1" polycoef="0 1 0.5"/>',
-            "nonlinear, which is not supported; keep the first two",
-        ),
     ],
 )
 def test_mistakes(equality: str, message: str) -> None:

@@ -35,7 +35,8 @@ class Defaults:
         """Return the element with inherited attributes; the ``class`` of the element overrides ``childclass``."""
         name = node.attributes.get("class", childclass or MAIN)
         if name not in self.classes:
-            raise node.error(f"the default class {name!r} does not exist{suggest_names(name, self.classes)}")
+            known = [known for known in self.classes if known != ATTACHED]
+            raise node.error(f"the default class {name!r} does not exist{suggest_names(name, known)}")
         inherited = self.classes[name].get(kind)
         return node if inherited is None else replace(node, attributes=_merge(inherited, node.attributes))
 

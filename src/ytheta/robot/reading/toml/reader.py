@@ -18,7 +18,7 @@ from ytheta.files.toml_document import parse_toml
 from ytheta.files.toml_table import Table, describe_value, to_finite_number
 from ytheta.robot.floating.base import float_base
 from ytheta.robot.frame import to_vector
-from ytheta.robot.locking import lock_joints
+from ytheta.robot.locking.lock_joints import lock_joints
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.extension import Symbols, extend_robot

@@ -36,11 +36,12 @@ def _expand(request: dict[str, Any]) -> dict[str, Any]:
         return {"error": "import"}
     packages.update_package_cache(request["packages"])
     path, arguments = request["path"], request["arguments"]
-    declared = set(re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", _read(path)))
+    declared = _find_arguments(path)
     if set(arguments) - declared:  # an included file may declare them
+        defaults: dict[str, str] = {}  # xacro adds the default of every argument that it meets
         with contextlib.suppress(Exception):
-            XacroDoc.from_file(path, resolve_packages=False)
-        declared |= set(xacro.substitution_args_context.get("arg", {}))
+            xacro.process_file(path, mappings=defaults)
+        declared |= set(defaults)
         if set(arguments) - declared:
             return {"error": "arguments", "declared": sorted(declared)}
     try:
@@ -51,14 +52,26 @@ def _expand(request: dict[str, Any]) -> dict[str, Any]:
     except RecursionError:
         return {"error": "expansion", "text": "its macros or includes are nested too deeply"}
     except Exception as error:  # xacro raises errors of all kinds, also those of expressions in the file
+        if _is_caused_by_memory(error):
+            return {"error": "memory"}
         text = " ".join(str(error).split()) or type(error).__name__
         package = re.search(r"Package not found: (\S+)", text)
         return {"error": "package", "name": package[1]} if package else {"error": "expansion", "text": text}
 
 
-def _read(path: str) -> str:
+def _find_arguments(path: str) -> set[str]:
+    """Return the arguments that a file declares itself."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
+        return set(re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", file.read()))
+
+
+def _is_caused_by_memory(error: BaseException | None) -> bool:
+    """Whether xacro has wrapped a MemoryError, once or several times."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        error = getattr(error, "exc", None) or error.__cause__ or error.__context__
+    return False
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from tests.support.mjcf_models import (
     read_text,
     world_text,
 )
-from ytheta.errors import RobotFileError
 
 SHAPES = {
     "sphere": "0.1",
@@ -100,12 +99,6 @@ def test_balanceinertia_keeps_flat_plates() -> None:
 
 
 MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
-
-
-@pytest.mark.parametrize("geom", ['type="mesh" mesh="m"', 'type="box" mesh="m"'])
-def test_inertia_from_a_mesh_is_an_error(geom: str) -> None:
-    with pytest.raises(RobotFileError, match=r"depends on a mesh.*give the body an <inertial>.*mj_saveLastXML"):
-        read_text(world_text(f"<body><joint/><geom {geom}/></body>", MESH))
 
 
 @pytest.mark.parametrize("geom", ['mass="0"', 'density="0"', 'group="4"'])

@@ -101,18 +101,25 @@ class _Part:
         self.defaults = read_defaults(model.all("default"))
         roots = self._find_roots(node)
         names: set[str] = set()
-        for root in roots:
+        for root, _ in roots:
             for element in (root, *root.descendants()):
                 names |= {element.get("name", "")} if element.tag in ("body", "joint", "freejoint", "site") else set()
-        self.bodies = [self._convert(root, None) for root in roots]
+        self.bodies = [self._convert(root, childclass) for root, childclass in roots]
         self.sections = [self._convert_section(tag, names) for tag in SECTIONS] + [self._convert_assets()]
 
-    def _find_roots(self, node: Node) -> list[Node]:
-        """Return the body that is attached, or all elements of the world."""
+    def _find_roots(self, node: Node) -> list[tuple[Node, str | None]]:
+        """Return the body that is attached, or all elements of the world, and the default classes around them."""
         world = merge_sections(self.model, "worldbody")
         if "body" not in node.attributes:
-            return list(world.children)
-        bodies = {element.get("name", ""): element for element in world.descendants() if element.tag == "body"}
+            return [(child, None) for child in world.children]
+        bodies: dict[str, tuple[Node, str | None]] = {}
+        waiting: list[tuple[Node, str | None]] = [(child, None) for child in world.children]
+        while waiting:
+            element, childclass = waiting.pop()
+            if element.tag == "body":
+                bodies[element.get("name", "")] = element, childclass
+            inner = element.attributes.get("childclass", childclass)
+            waiting += [(child, inner) for child in element.children]
         name = node.text("body")
         if name not in bodies:
             raise node.error(f"the attached model has no body {name!r}{suggest_names(name, bodies)}")

@@ -16,7 +16,7 @@ from ytheta.errors import ClosureError, InputError, RobotError
 from ytheta.findings import Severity
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.locking import lock_joints
+from ytheta.robot.locking.lock_joints import lock_joints
 from ytheta.robot.parts import Coupling, Force, Joint, JointKind, Limits, Link, Motor
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot

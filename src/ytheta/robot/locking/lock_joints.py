@@ -14,11 +14,10 @@ import numpy as np
 
 from ytheta.arguments import check_kind, check_number
 from ytheta.errors import ClosureError, RobotError, UnknownNameError, suggest_names
-from ytheta.files.expressions import replace_positions
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import Frame
+from ytheta.robot.locking.reduced_parts import fix_joint, reduce_force, reduce_motor
 from ytheta.robot.loops.independent import CoordinateChoice, choose_independent
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Motor
+from ytheta.robot.parts import Coupling
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
@@ -128,17 +127,17 @@ class _Locks:
         positions = self._find_positions()
         couplings = tuple(self._reduce(coupling) for coupling in robot.couplings if coupling.joint not in positions)
         joints = tuple(
-            _fix_joint(joint, positions[joint.name]) if joint.name in positions else joint for joint in robot.joints
+            fix_joint(joint, positions[joint.name]) if joint.name in positions else joint for joint in robot.joints
         )
         still = {joint.name for joint in joints if joint.moves}
         loops = tuple(loop for loop in robot.loops if any(joint.name in still for joint in robot.joints_of(loop)))
         dropped_cuts = {loop.name for loop in robot.loops} - {loop.name for loop in loops}
         motors = tuple(
-            reduced for motor in robot.motors if motor.name not in fixed and (reduced := _reduce_motor(motor, still))
+            reduced for motor in robot.motors if motor.name not in fixed and (reduced := reduce_motor(motor, still))
         )
         gone = {*positions, *fixed, *dropped_cuts, *({m.name for m in robot.motors} - {m.name for m in motors})}
         values = {**fixed, **positions}
-        forces = tuple(kept for force in robot.forces if (kept := _reduce_force(force, gone, values)) is not None)
+        forces = tuple(kept for force in robot.forces if (kept := reduce_force(force, gone, values)) is not None)
         actuated = tuple(name for name in robot.actuated if name not in fixed)
         if self.choice is not None and robot.actuated:
             actuated = self.choice.independent if loops else ()
@@ -209,30 +208,3 @@ class _Locks:
             if not limits[name].lower - MAX_MISMATCH <= value <= limits[name].upper + MAX_MISMATCH
         )
         return (note, *outside)
-
-
-def _fix_joint(joint: Joint, position: float) -> Joint:
-    if joint.kind is JointKind.REVOLUTE:
-        motion = Frame.turn(joint.axis, position)
-    else:
-        motion = Frame.shift(*(position * entry for entry in joint.axis))
-    return replace(joint, kind=JointKind.FIXED, placement=joint.placement @ motion, limits=Limits(), drive=Drive())
-
-
-def _reduce_motor(motor: Motor, still: set[str]) -> Motor | None:
-    """Return a motor that turns with the joints that still move; None if there are none."""
-    if motor.is_coordinate:
-        return motor
-    turns_with = tuple((name, factor) for name, factor in motor.turns_with if name in still)
-    return replace(motor, turns_with=turns_with) if turns_with else None
-
-
-def _reduce_force(force: Force, gone: set[str], positions: Mapping[str, float]) -> Force | None:
-    """Return a force with numbers in place of locked positions; None if it acts on locked joints only."""
-    torque = tuple((name, text) for name, text in force.torque if name not in gone)
-    if not torque:
-        return None
-    where = tuple((name, replace_positions(text, positions)) for name, text in force.where)
-    return replace(
-        force, torque=tuple((name, replace_positions(text, positions)) for name, text in torque), where=where
-    )

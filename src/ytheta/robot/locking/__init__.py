@@ -1,0 +1,1 @@
+"""Locked joints: joints that become fixed at given positions, so that the masses behind them stay."""

@@ -1,0 +1,115 @@
+"""xacro files: the expansion against xacro itself, packages, arguments and limits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from xacrodoc import XacroDoc
+
+from tests.support.paths import SHARED_ROBOTS
+from ytheta.errors import InputError, MissingExtraError, RobotFileError
+from ytheta.files.xml_document import parse_xml
+from ytheta.robot.reading.load import load
+from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.xacro import expand
+
+FR3 = SHARED_ROBOTS / "franka_description" / "robots" / "fr3" / "fr3.urdf.xacro"
+HEADER = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+ARM = (
+    HEADER + '<xacro:arg name="length" default="0.5"/><xacro:property name="half" value="${{$(arg length) / 2}}"/>'
+    '{extra}<link name="base"/><link name="a"/><joint name="q1" type="continuous"><parent link="base"/>'
+    '<child link="a"/><origin xyz="0 0 ${{half}}"/><axis xyz="0 0 1"/></joint></robot>'
+)
+
+
+def write(folder: Path, extra: str = "", name: str = "arm.urdf.xacro") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(ARM.format(extra=extra))
+    return folder / name
+
+
+@pytest.mark.skipif(not FR3.is_file(), reason="franka_description is not in ../shared/robots")
+@pytest.mark.parametrize("hand", ["true", "false"])
+def test_the_arm_of_franka_is_that_of_xacro(hand: str) -> None:
+    robot = load(FR3, xacro_args={"hand": hand})
+    document = XacroDoc.from_file(FR3, subargs={"hand": hand}, resolve_packages=False)
+    root = parse_xml(document.to_urdf_string().encode(), Path("fr3.urdf"))
+    expected = read_urdf(root, FR3, 1e-4)
+    assert robot.joints == expected.joints
+    assert robot.links == expected.links
+    assert len(robot.movable) == (9 if hand == "true" else 7)
+
+
+def test_arguments_are_set(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    assert load(path).joint("q1").placement.translation == (0.0, 0.0, 0.25)
+    assert load(path, xacro_args={"length": "2"}).joint("q1").placement.translation == (0.0, 0.0, 1.0)
+
+
+def test_unknown_arguments_are_named_with_those_that_exist(tmp_path: Path) -> None:
+    with pytest.raises(RobotFileError, match=r"has no xacro argument 'lenght'; its arguments are length$"):
+        load(write(tmp_path), xacro_args={"lenght": "2"})
+
+
+def test_arguments_of_included_files_exist(tmp_path: Path) -> None:
+    (tmp_path / "more.xacro").write_text(f'{HEADER}<xacro:arg name="other" default="1"/></robot>')
+    path = write(tmp_path, '<xacro:include filename="more.xacro"/>')
+    assert load(path, xacro_args={"other": "2"}).movable
+
+
+def test_packages_are_found_in_given_folders_and_around_the_file(tmp_path: Path) -> None:
+    include = '<xacro:include filename="$(find parts)/parts.xacro"/>'
+    path = write(tmp_path / "elsewhere" / "robot", include)
+    write(tmp_path / "src" / "parts", name="unused.xacro")
+    (tmp_path / "src" / "parts" / "parts.xacro").write_text(f"{HEADER}</robot>")
+    with pytest.raises(RobotFileError, match=r"package 'parts' is not found; looked in .*elsewhere.*--package-path"):
+        load(path)
+    assert load(path, package_paths=[tmp_path / "src"]).movable
+    (tmp_path / "src" / "parts" / "package.xml").write_text("<package><name>parts</name></package>")
+    assert load(path, package_paths=[tmp_path / "src" / "parts"]).movable
+    beside = write(tmp_path / "src" / "robot", include)
+    assert load(beside).movable
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ('<xacro:property name="x" value="${1/0}"/><link name="${x}"/>', "cannot be expanded: .*division by zero"),
+        ("<xacro:unknown/>", "cannot be expanded: .*unknown macro name"),
+        ('<xacro:include filename="missing.xacro"/>', "cannot be expanded"),
+        ("<xacro:if", "cannot be expanded"),
+        ('<link name="a"/>', "used 2 times"),
+    ],
+)
+def test_faulty_files_are_errors(tmp_path: Path, extra: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load(write(tmp_path, extra))
+
+
+def test_time_and_memory_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "MAX_SECONDS", 3)
+    with pytest.raises(RobotFileError, match=r"takes more than 3 s|exceeded its limits"):
+        load(write(tmp_path, '<xacro:property name="x" value="${9**9**9}"/><link name="n${x}"/>'))
+    monkeypatch.setattr(expand, "MAX_SECONDS", 60)
+    monkeypatch.setattr(expand, "MAX_MEMORY", 1024**3)
+    with pytest.raises(RobotFileError, match=r"more than 1 GB|failed|exceeded"):
+        load(write(tmp_path, """<xacro:property name="x" value="${len('a' * 10**10)}"/><link name="n${x}"/>"""))
+
+
+def test_arguments_of_other_files_are_errors(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text('<robot name="r"><link name="a"/></robot>')
+    for source in (path, "ur10"):
+        with pytest.raises(InputError, match=r"xacro_args: this is not a \.xacro file"):
+            load(source, xacro_args={"a": "b"})
+
+
+def test_without_xacrodoc_the_message_contains_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path)
+    (tmp_path / "hidden" / "xacrodoc").mkdir(parents=True)
+    (tmp_path / "hidden" / "xacrodoc" / "__init__.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'hidden'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    with pytest.raises(MissingExtraError, match=r"pip install 'ytheta\[xacro\]'"):
+        load(path)

@@ -36,7 +36,7 @@ ENCODER_STEP = 2.0 * np.pi / 2**17  # rad per count
 JITTER = 2e-5  # s, standard deviation of the time stamps
 TORQUE_NOISE = 0.002  # standard deviation, relative to the torque limit
 TORQUE_STEPS = 2**12  # quantization steps between the torque limits
-DRIVE = {"rotor_inertia": 0.002, "viscous": 0.03, "coulomb": 0.03}  # kg m², Nm s and Nm, per Nm of the torque limit
+DRIVE = (0.002, 0.03, 0.03)  # rotor inertia in kg m², viscous (Nm s) and Coulomb friction (Nm), per Nm of torque limit
 
 
 def write_logs(
@@ -73,7 +73,8 @@ def perturb_robot(nominal: yt.Robot, rng: np.random.Generator) -> yt.Robot:
         return yt.Inertia.from_pseudo(rng.uniform(0.8, 1.2) * change @ inertia.pseudo @ change.T)
 
     def make_drive(joint: Joint) -> Drive:
-        return Drive(**{key: size * joint.limits.effort * rng.uniform(0.7, 1.3) for key, size in DRIVE.items()})
+        rotor_inertia, viscous, coulomb = (size * joint.limits.effort * rng.uniform(0.7, 1.3) for size in DRIVE)
+        return Drive(rotor_inertia=rotor_inertia, viscous=viscous, coulomb=coulomb)
 
     true = nominal.with_inertias({link.name: perturb_inertia(link.inertia) for link in nominal.links[1:]})
     return replace(true, joints=tuple(replace(joint, drive=make_drive(joint)) for joint in true.joints))

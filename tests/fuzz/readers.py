@@ -103,6 +103,10 @@ def _read_robot(path: Path) -> object:
     return load(path, fix_base=True)
 
 
+def _read_parallel_robot(path: Path) -> object:
+    return load(path.parent)
+
+
 def _parse_expression(path: Path) -> object:
     """Parse a text as a force, as a length and as an angle, and evaluate it; one of them may accept it."""
     text = path.read_bytes().decode("utf-8", errors="replace")
@@ -149,8 +153,12 @@ def _read_cache(path: Path) -> object:
     return None
 
 
+<<<<<<< HEAD
 CHEAP, COSTLY = 100_000, 20_000  # numbers of inputs of a long run
 ISOLATED = 4_000  # … if every input starts a process
+=======
+CHEAP, COSTLY, SLOW = 100_000, 20_000, 1_000  # numbers of inputs of a long run
+>>>>>>> robots
 ALL = (
     Reader("expression", "text.txt", mutate_text, _parse_expression, CHEAP),
     Reader("mapping", "mapping.toml", mutate_text, read_mapping, CHEAP),
@@ -172,6 +180,8 @@ ALL = (
     Reader("urdf", "robot.urdf", mutate_xml, _read_robot, CHEAP),
     Reader("mjcf", "robot.xml", mutate_xml, _read_robot, COSTLY),
     Reader("toml", "robot.toml", mutate_text, _read_robot, COSTLY),
+    Reader("loops", "robot.yaml", mutate_text, _read_parallel_robot, COSTLY, seed_files="tree/robot.urdf"),
+    Reader("xacro", "robot.urdf.xacro", mutate_xml, _read_robot, SLOW),
     Reader("model", "model.toml", mutate_text, read_model, COSTLY),
     Reader("predict", "model.toml", mutate_text, _predict, COSTLY),
     Reader("output", "file.npz", mutate_bytes, _recognize_output, CHEAP),

@@ -64,6 +64,29 @@ BODIES = world_text(
     '<default class="big"><joint frictionloss="0.5"/></default></default>',
 )
 
+COPIES = world_text(
+    f'<replicate count="3" offset="0.1 0 0" euler="0 0 30" sep="-"><body name="x"><joint name="j" type="ball"/>'
+    f'<geom type="mesh" mesh="m"/><body name="y" pos="0 0 1"><joint name="k"/>{GEOM}</body></body></replicate>',
+    '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><tendon><fixed name="t"><joint joint="k-0" '
+    'coef="2"/><joint joint="k-1" coef="-1"/></fixed></tendon><equality><tendon tendon1="t" polycoef="0.1 0 0 0 0"/>'
+    '</equality><actuator><motor tendon="t"/></actuator><keyframe><key name="home" qpos="1 0 0 0 0.1"/></keyframe>',
+)
+FOUR_BAR = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/><link name="c"/><link name="end"/>
+<joint name="ja" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+<joint name="jb" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0.5 0"/><axis xyz="0 0 1"/></joint>
+<joint name="jc" type="continuous"><parent link="base"/><child link="c"/><origin xyz="1 0 0"/>
+<axis xyz="0 0 1"/></joint><joint name="je" type="fixed"><parent link="b"/><child link="end"/><origin xyz="1 0.5 0"/></joint></robot>"""
+LOOP_TABLES = (
+    "closed_loop: [['end', 'jc']]\ntype: ['3d']\nname_mot: ['ja']\n",
+    'closed_loop:\n  [\n    ["je", "c"],\n  ]\ntype: ["6D"]\njoint_name: [jb, jc]\n'
+    "joint_type: [SPHERICAL, UJOINT_ZY]\n",
+)
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="n" default="2"/>
+<xacro:property name="l" value="${$(arg n) * 0.5}"/><xacro:macro name="part" params="name parent"><link name="${name}"/>
+<joint name="q_${name}" type="continuous"><parent link="${parent}"/><child link="${name}"/><origin xyz="0 0 ${l}"/>
+<axis xyz="0 0 1"/></joint></xacro:macro><link name="base"/><xacro:part name="a" parent="base"/>
+<xacro:if value="${l > 0.3}"><xacro:part name="b" parent="a"/></xacro:if></robot>"""
+
 
 def write_seeds(folder: Path) -> None:
     """Write the seeds of every reader into a folder of its name."""
@@ -89,7 +112,14 @@ def _mjcf(_folder: Path) -> Iterator[bytes]:
     yield WELD.encode()
     yield BODIES.encode()
     yield spring_text('<joint name="s" stiffness="3" springref="0.2"/>').encode()
+    yield COPIES.encode()
     yield from _read_small(*SHARED_ROBOTS.glob("menagerie/*/*.xml"))
+
+
+def _loops(folder: Path) -> Iterator[bytes]:
+    (folder / "tree").mkdir()
+    (folder / "tree" / "robot.urdf").write_text(FOUR_BAR)
+    yield from (table.encode() for table in LOOP_TABLES)
 
 
 def _robot_toml(_folder: Path) -> Iterator[bytes]:
@@ -250,6 +280,8 @@ SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
     "episodes": _dataset("*.parquet"),
     "reference": _csv,
     "urdf": _urdf,
+    "loops": _loops,
+    "xacro": _texts(XACRO),
     "mjcf": _mjcf,
     "toml": _robot_toml,
     "model": _model,

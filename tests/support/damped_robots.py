@@ -24,7 +24,7 @@ POSE = np.zeros((3, 1))  # three samples of one joint
 MASS = 0.02  # kg m² about the axis, or kg, at every pose
 
 
-def one_joint(kind: JointKind = JointKind.REVOLUTE, **drive: float) -> Robot:
+def one_joint(kind: JointKind = JointKind.REVOLUTE, **drive: Any) -> Robot:
     parameters = (MASS, *([0.0] * 3), MASS, 0.0, MASS, 0.0, 0.0, MASS)
     joint = Joint("q1", kind, "base", "arm", drive=Drive(**drive))
     return Robot("one", (Link("base"), Link("arm", Inertia(parameters))), (joint,))

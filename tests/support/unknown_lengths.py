@@ -41,7 +41,8 @@ def make_arm(name: str) -> Robot:
         turn = Frame.turn((1.0, 0.0, 0.0), rng.choice([-0.5, 0.5]) * np.pi) if k > 1 else Frame()
         shift = Frame((symbol(f"a{k}"), 0.0, symbol(f"d{k}")), Frame().rotation) if k > 1 else Frame()
         lengths += [(f"{letter}{k}", float(rng.uniform(0.2, 0.6))) for letter in "ad" if k > 1]
-        drive = Drive(*(float(x) for x in (0.0, 1.0, *rng.uniform(0.2, 1.0, 3))))
+        viscous, coulomb, offset = (float(x) for x in rng.uniform(0.2, 1.0, 3))
+        drive = Drive(viscous=viscous, coulomb=coulomb, offset=offset)
         joint_kind = JointKind.REVOLUTE if kind == "R" else JointKind.PRISMATIC
         joints.append(Joint(f"joint{k}", joint_kind, links[-2].name, links[-1].name, shift @ turn, drive=drive))
     gravity = (0.0, -6.0, -7.0)

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -194,7 +195,7 @@ def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:
     """Return the robot with these friction parameters, given by name; others keep the values of the description."""
 
     def change(name: str, drive: Drive) -> Drive:
-        identified = {
+        identified: dict[str, Any] = {
             kind: values[parameter]
             for kind, symbol in FRICTION_PARAMETERS.items()
             if (parameter := parameter_name(name, symbol)) in values

@@ -101,8 +101,7 @@ def test_masses_times_a_thousand_give_the_same_motion(law: str) -> None:
 
     def scale_robot(robot: Robot, factor: float) -> Robot:
         def scale_drive(drive: Drive) -> Drive:
-            friction = {"viscous": factor * drive.viscous, "coulomb": factor * drive.coulomb}
-            return replace(drive, **friction, rotor_inertia=factor)
+            return replace(drive, viscous=factor * drive.viscous, coulomb=factor * drive.coulomb, rotor_inertia=factor)
 
         joints = tuple(replace(joint, drive=scale_drive(joint.drive)) for joint in robot.joints)
         return scale_inertias(replace(robot, joints=joints), factor)

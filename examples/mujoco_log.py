@@ -106,7 +106,7 @@ def simulate(true: yt.Robot, nominal: yt.Robot, reference: np.ndarray) -> tuple[
     feedforward = yt.inverse_dynamics(nominal)(*reference)
     limits = np.array([joint.limits.effort for joint in nominal.movable])
     links = np.diagonal(yt.mass_matrix(nominal)(q), axis1=1, axis2=2).mean(axis=0)
-    inertia = links + DRIVE["rotor_inertia"] * limits  # the gains allow for rotor inertia as well
+    inertia = links + DRIVE[0] * limits  # the gains allow for rotor inertia as well
     model = mujoco.MjModel.from_xml_string(to_mjcf(true, drives=True))
     model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)

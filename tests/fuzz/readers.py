@@ -153,12 +153,8 @@ def _read_cache(path: Path) -> object:
     return None
 
 
-<<<<<<< HEAD
 CHEAP, COSTLY = 100_000, 20_000  # numbers of inputs of a long run
-ISOLATED = 4_000  # … if every input starts a process
-=======
-CHEAP, COSTLY, SLOW = 100_000, 20_000, 1_000  # numbers of inputs of a long run
->>>>>>> robots
+ISOLATED, SLOW = 4_000, 1_000  # … if every input starts a process, a quick or a slow one
 ALL = (
     Reader("expression", "text.txt", mutate_text, _parse_expression, CHEAP),
     Reader("mapping", "mapping.toml", mutate_text, read_mapping, CHEAP),

@@ -64,6 +64,13 @@ def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
         assert_arm_log(write_lerobot(tmp_path / "b", FEATURES["no names"], TIMES, np.minimum(EPISODES, 1)))
 
 
+def test_one_episode_is_one_segment(tmp_path: Path) -> None:
+    folder = write_lerobot(tmp_path / "set", FEATURES["no names"], ARM_LOG.t, np.zeros(150, dtype=np.int64))
+    log = read_log(folder, ARM)
+    assert log.segments == ((0, 150),)
+    assert np.array_equal(log.t, ARM_LOG.t)
+
+
 def test_files_of_version_2_are_found_too(tmp_path: Path) -> None:
     folder = write_lerobot(tmp_path / "set", FEATURES["no names"], TIMES, EPISODES, files=3)
     for k in range(3):

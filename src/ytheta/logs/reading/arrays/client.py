@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import ytheta
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.files.lengths import shorten
 from ytheta.shapes import Shaped
@@ -60,7 +61,8 @@ class ArrayFile:
         self.path = path
         self.kind = kind
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ytheta.logs.reading.arrays.server", reader, str(path.absolute())],
+            # -P: modules in the current folder, which may have come with the log, are not imported.
+            [sys.executable, "-P", "-m", "ytheta.logs.reading.arrays.server", reader, str(path.absolute())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -128,7 +130,8 @@ class ArrayFile:
 
 def _make_environment() -> dict[str, str]:
     """Return the environment of the process: the same modules, one thread, and no plug-ins of HDF5."""
-    paths = os.pathsep.join(path for path in sys.path if path)
+    package = Path(ytheta.__file__).parents[1]
+    paths = os.pathsep.join([*filter(None, sys.path), str(package)])
     return {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "HDF5_PLUGIN_PRELOAD": "::"}
 
 

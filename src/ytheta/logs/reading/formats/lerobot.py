@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,7 @@ def _open_files(folder: Path) -> list[_DataFile]:
 def _join_times(times: PerSample, starts: Sequence[int]) -> PerSample:
     """Return times that continue from episode to episode with a pause."""
     joined = times.copy()
-    for start, stop in zip(starts, [*starts[1:], len(times)], strict=True):
+    for start, stop in pairwise([*starts, len(times)]):
         last = float(joined[start - 1])
         shift = last + EPISODE_PAUSE - float(times[start])
         joined[start:stop] += shift if math.isfinite(shift) else 0.0

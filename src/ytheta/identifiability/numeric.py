@@ -17,6 +17,7 @@ Differs from  the paper in:
                 the inertias, and is proportional to the size of a torque, of which no other column is a multiple. Each
                 fl is therefore a base parameter by itself, and does not take part in the factorization. Friction is
                 not bounded at ``friction_speed``, above which fv, fc and fs would have proportional columns.
+              - Blocks. W is factorized coordinate by coordinate, and at rest without a graph (``rest_regressor``).
               - Order. Independent columns are searched in a fixed order, so a robot has the same basis in every run.
 """
 

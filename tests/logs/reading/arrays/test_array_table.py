@@ -26,6 +26,7 @@ from tests.support.log_files import (
 )
 from tests.support.paths import SHARED_DATA
 from ytheta.errors import MissingExtraError
+from ytheta.logs.reading.arrays.array_table import read_mat
 from ytheta.logs.reading.read import read_log
 
 MATRICES = name_matrices(ARM_LOG)
@@ -123,6 +124,12 @@ def test_a_cell_array_of_matlab_7_3(tmp_path: Path, from_text: Any) -> None:
         cells = [file.create_dataset(f"#refs#/{k}", data=ARM_LOG.q[:, k : k + 1].T) for k in range(2)]
         file["q"] = np.array([[cell.ref] for cell in cells], dtype=h5py.ref_dtype)
     assert_same_log(read_log(path, ARM), from_text)
+
+
+def test_matrices_of_a_single_joint(tmp_path: Path) -> None:
+    path = write_mat(tmp_path / "log.mat", {"t": ARM_LOG.t, "q": ARM_LOG.q[:, :1], "tau1": ARM_LOG.t})
+    assert read_mat(path, ["hinge"]).names == ("t", "q1", "tau1")
+    assert read_mat(path, ["shoulder", "elbow"]).names == ("t", "q", "tau1")
 
 
 def test_only_data_inside_the_file_are_read(tmp_path: Path) -> None:

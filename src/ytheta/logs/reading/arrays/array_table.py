@@ -67,7 +67,9 @@ def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTa
     for array in arrays:
         shape = _drop_ones(array.shape)
         if shape == (samples,):
-            columns.append((array.name, ArrayColumn(array, None, transposed=False)))
+            # The only column of a matrix q is called q1, as those of other matrices; vectors look the same in MATLAB.
+            is_matrix = len(joints) == 1 and parse_time_name(array.name) is None and not array.name[-1:].isdigit()
+            columns.append((f"{array.name}1" if is_matrix else array.name, ArrayColumn(array, None, transposed=False)))
         elif len(shape) == 2 and samples in shape and min(shape) <= MAX_COLUMNS:
             transposed = shape[0] != samples
             count = shape[0] if transposed else shape[1]

@@ -75,8 +75,8 @@ FOUR_BAR = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/
 <joint name="ja" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
 <joint name="jb" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0.5 0"/><axis xyz="0 0 1"/></joint>
 <joint name="jc" type="continuous"><parent link="base"/><child link="c"/><origin xyz="1 0 0"/>
-<axis xyz="0 0 1"/></joint><joint name="je" type="fixed"><parent link="b"/><child link="end"/>
-<origin xyz="1 0.5 0"/></joint></robot>"""
+<axis xyz="0 0 1"/></joint>
+<joint name="je" type="fixed"><parent link="b"/><child link="end"/><origin xyz="1 0.5 0"/></joint></robot>"""
 LOOP_TABLES = (
     "closed_loop: [['end', 'jc']]\ntype: ['3d']\nname_mot: ['ja']\n",
     'closed_loop:\n  [\n    ["je", "c"],\n  ]\ntype: ["6D"]\njoint_name: [jb, jc]\n'

@@ -122,7 +122,7 @@ def test_panda_links_are_inside_their_capsules() -> None:
     [
         ("package://other/arm.stl", "the package of 'package://other/arm.stl' is not found"),
         ("/nowhere/arm.stl", "arm.stl does not exist"),
-        ("the vertices of mesh 'm' are not in a file", "save the mesh as a file"),
+        ("the vertices of mesh 'm' are not in a file; save the mesh as a file", "save the mesh as a file"),
         ("/nowhere/arm.step", "arm.step is not a mesh that can be read"),
     ],
 )

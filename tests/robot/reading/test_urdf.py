@@ -246,7 +246,7 @@ def test_quaternions_equal_angles() -> None:
 
 def test_templates_are_refused() -> None:
     text = b'<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><link name="a"/><xacro:arm/></robot>'
-    with pytest.raises(InputError, match="this is a xacro file, a template; expand it first"):
+    with pytest.raises(InputError, match=r"this is a xacro file, a template; rename it to \.xacro"):
         read_urdf(parse_xml(text, Path("r.urdf")), Path("r.urdf"), SNAP)
 
 

@@ -29,6 +29,11 @@ def choose_actuated(robot: Robot, driven: Iterable[str]) -> Robot:
     in_loops = set(robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop)))
     outside = tuple(name for name in robot.coordinates if name in joints and name not in in_loops)
     choice = choose_independent(robot, tuple(dict.fromkeys((*robot.base_coordinates, *preferred, *outside))))
+    if not choice.closed and not preferred:
+        statement = "the loops cannot be closed near the home configuration, and no actuator drives them"
+        remedy = "no coordinates are actuated; choose 'actuated' and a 'home' in a TOML file that extends this one"
+        finding = Finding(ACTUATED, Severity.WARNING, statement, remedy)
+        return replace(robot, findings=(*robot.findings, finding))
     dropped = tuple(name for name in choice.dropped if name in preferred)
     findings: list[Finding] = []
     if choice.added:

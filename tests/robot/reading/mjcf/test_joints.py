@@ -18,6 +18,7 @@ from tests.support.mjcf_models import (
     spring_text,
     world_text,
 )
+from ytheta.errors import RobotError
 from ytheta.robot.floating.base import fix_base
 from ytheta.robot.reading.load import load
 
@@ -116,3 +117,32 @@ def test_springs_of_mujoco_have_names(tmp_path: Path) -> None:
     computed = spring_text('<joint name="j" stiffness="5" springdamper="0.1 1"/>')
     (tmp_path / "spring.xml").write_text(computed)
     assert load(tmp_path / "spring.xml").forces == ()
+
+
+ARM = f"""<body name="arm"><joint name="j1" axis="0 0 1"/>{GEOM}
+    <body name="hand" pos="0.3 0 0"><joint name="j2" axis="0 1 0"/>{GEOM}</body></body>"""
+CUBE = f'<body name="cube" pos="1 0 0"><freejoint/>{GEOM}</body>'
+DOG = f'<body name="dog"><freejoint/>{GEOM}<body name="leg"><joint name="hip" axis="0 1 0"/>{GEOM}</body></body>'
+
+
+@pytest.mark.parametrize("content", [ARM + CUBE, CUBE + ARM])
+def test_a_free_body_beside_an_arm_is_not_part_of_it(content: str) -> None:
+    cube = "1 2 3 1 0 0 0"
+    qpos = f"0.2 0.4 {cube}" if content.startswith(ARM) else f"{cube} 0.2 0.4"
+    robot, model = read_both(world_text(content, f'<keyframe><key name="home" qpos="{qpos}"/></keyframe>'))
+    assert not robot.floating
+    assert robot.coordinates == ("j1", "j2")
+    np.testing.assert_allclose(robot.home_coordinates, [0.2, 0.4])  # the cube has positions of its own in the keyframe
+    assert model.nv == 8
+    assert any("beside the robot" in finding.text and "cube" in finding.text for finding in robot.findings)
+
+
+def test_what_has_joints_is_the_robot() -> None:
+    """The twins: a free body alone floats, the one with legs floats beside another, and two robots are refused."""
+    assert read_text(world_text(CUBE)).floating
+    robot = read_text(world_text(CUBE + DOG))
+    assert robot.floating
+    assert robot.coordinates[6:] == ("hip",)
+    assert read_text(world_text(CUBE + CUBE.replace("cube", "ball"))).floating
+    with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\)"):
+        read_text(world_text(ARM + DOG))

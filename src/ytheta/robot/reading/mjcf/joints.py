@@ -14,7 +14,7 @@ A ball joint becomes three hinges about the x, y and z axes of the body, called 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +55,10 @@ class MjcfJoint:
 
 @dataclass(frozen=True)
 class JointReader:
-    """Reads the joints of bodies. A joint without a name gets a name that does not occur in the file."""
+    """Reads the joints of bodies. A joint without a name gets a name that does not occur in the file.
+
+    ``props`` are free bodies that are not part of the robot; they stay at their positions in the file.
+    """
 
     compiler: Compiler
     snapper: Snapper
@@ -64,11 +67,12 @@ class JointReader:
     joint_names: set[str]
     findings: FindingCollector
     fix_base: bool
+    props: frozenset[str] = frozenset()
 
     def read_chain(self, body: Body) -> tuple[MjcfJoint, ...]:
         """Return the joints between a body and its parent."""
         free = [node for node, _ in body.joints if self._is_free(node, body)]
-        if free and not self.fix_base:
+        if free and not self._stays(body):
             name = free[0].get("name", "") or make_unique(f"{body.name}.free", self.joint_names)
             joint = Joint(name, JointKind.FREE, body.parent, body.name)
             return (MjcfJoint(joint, base_pose=body.start, positions=FREE_POSITIONS),)
@@ -118,17 +122,19 @@ class JointReader:
         return hinges
 
     def _is_free(self, node: Node, body: Body) -> bool:
-        """Whether this is a free joint, which ``fix_base`` makes fixed. Raises an error if it is not supported."""
-        kind = (
-            "free"
-            if node.tag == "freejoint"
-            else read_choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
-        )
-        if kind != "free":
+        """Whether this is a free joint, even if it becomes fixed. Raises an error if it is not supported."""
+        if node.tag != "freejoint":
+            read_choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
+        if not _is_free_joint(node):
             return False
         if self.fix_base:
             self.findings.note("free bodies are fixed at their positions in the file (fix_base): {}", body.name)
+        elif body.name in self.props:
+            self.findings.note("free bodies beside the robot are left at their positions in the file: {}", body.name)
         return True
+
+    def _stays(self, body: Body) -> bool:
+        return self.fix_base or body.name in self.props
 
     def _read_joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> MjcfJoint:
         kind = _KINDS[node.get("type", "hinge")]
@@ -218,3 +224,22 @@ class JointReader:
 def _has_springdamper(node: Node) -> bool:
     """Whether MuJoCo computes stiffness and damping from ``springdamper`` and ignores their values in the file."""
     return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))
+
+
+def find_props(bodies: Sequence[Body]) -> frozenset[str]:
+    """Return the free bodies without further joints beside something that moves by joints, such as a cube to be held.
+
+    Without anything else that moves, the first one is the robot.
+    """
+    roots: dict[str, str] = {}  # of each body, the body of its tree that the world carries
+    joints: dict[str, list[Node]] = {}
+    for body in bodies[1:]:
+        roots[body.name] = roots.get(body.parent, body.name)
+        joints.setdefault(roots[body.name], []).extend(node for node, _ in body.joints)
+    moving = {root: nodes for root, nodes in joints.items() if nodes}
+    bare = [root for root, nodes in moving.items() if len(nodes) == 1 and _is_free_joint(nodes[0])]
+    return frozenset(bare if len(bare) < len(moving) else bare[1:])
+
+
+def _is_free_joint(node: Node) -> bool:
+    return node.tag == "freejoint" or node.get("type", "hinge") == "free"

@@ -30,7 +30,7 @@ from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
 from ytheta.robot.reading.mjcf.equality import EqualityReader
 from ytheta.robot.reading.mjcf.expansion.attach import expand_models
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader
+from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props
 from ytheta.robot.reading.mjcf.keyframe import read_home
 from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, read_inertia, scale
 from ytheta.robot.reading.mjcf.masses.mesh import MeshInertias, measure_meshes
@@ -53,7 +53,9 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
     tendons = read_tendons(merge_sections(root, "tendon"), joint_names, defaults, compiler, findings)
     actuation = read_actuators(merge_sections(root, "actuator").children, joint_names, defaults, compiler, tendons)
     joint_names |= {node.get("name", "") for node in equalities}
-    reader = JointReader(compiler, snapper, actuation, {body.name for body in bodies}, joint_names, findings, fix_base)
+    links = {body.name for body in bodies}
+    props = find_props(bodies)
+    reader = JointReader(compiler, snapper, actuation, links, joint_names, findings, fix_base, props)
     mjcf_joints = [mjcf_joint for body in bodies[1:] for mjcf_joint in reader.read_chain(body)]
     joints = [mjcf_joint.joint for mjcf_joint in mjcf_joints]
     refs = {mjcf_joint.joint.name: mjcf_joint.ref for mjcf_joint in mjcf_joints if mjcf_joint.joint.moves}

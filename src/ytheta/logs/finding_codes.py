@@ -15,6 +15,7 @@ class LogFindingCode(StrEnum):
     COLUMNS = "columns"  # the columns that were chosen
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
+    LOCKED = "locked"  # a joint that the robot has locked rests at another position
     WRENCH = "wrench"  # the wrench on a floating base is taken to be zero
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
     COMPUTED_TORQUE = "computed torque"  # torques were computed by a controller, not measured

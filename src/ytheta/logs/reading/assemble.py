@@ -19,6 +19,7 @@ from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
 from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
 from ytheta.logs.reading.conversions import describe_columns, find_conversion
+from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
@@ -67,6 +68,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         stop=rows.stop,
         motor_matrix=mapping.matrix is not None,
     )
+    locked = check_locked_joints(table, robot, mapping, rows, source)
     log = Log(
         joints=joints,
         t=t,
@@ -75,7 +77,12 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         tau=tau,
         segments=_list_segments(table, rows),
         source=source,
-        findings=(*table.findings, _report_origin(origin), *_report_columns(columns, table, joints, source)),
+        findings=(
+            *table.findings,
+            _report_origin(origin),
+            *locked,
+            *_report_columns(columns, table, joints, source),
+        ),
         origin=origin,
     )
     log = log if base is None else base.add_to(log, rows)

@@ -46,6 +46,12 @@ def lock_joints(robot: Robot, positions: Mapping[str, float | None]) -> Robot:
     return locks.apply()
 
 
+def list_locked(robot: Robot) -> dict[str, float]:
+    """Return the positions of the joints that were locked, by name."""
+    notes = (finding for finding in robot.findings if finding.code == LOCK and finding.severity is Severity.NOTE)
+    return {name: float(position) for note in notes for name, position in note.fields.items()}
+
+
 @dataclass
 class _Locks:
     """The coordinates of a robot that are locked, and their positions."""

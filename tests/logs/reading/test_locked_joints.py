@@ -53,5 +53,5 @@ def test_a_joint_that_rests_elsewhere_is_named(tmp_path: Path, *, degrees: bool)
 def test_a_joint_that_moves_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'panda_joint7' is locked at 0.5, but moves from 0 to 1 .*--rows"):
         read_log(write_log(tmp_path, np.linspace(0.0, 1.0, len(LOG.t))), ROBOT)
-    play = 0.5 + 0.04 * np.sin(LOG.t)
+    play = 0.5 + 0.04 * np.sin(20.0 * LOG.t)
     assert LogFindingCode.LOCKED not in list_codes(write_log(tmp_path, play))

@@ -109,10 +109,13 @@ def add_wrench_sensor(robot: Robot, joint: str | None = None, *, frame: Frame = 
 
 def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
     """Return the home of a base with this pose in the world: the coordinates that are not zero, by name."""
-    from scipy.spatial.transform import Rotation  # imported here, since few robots need it
-
     matrix = pose.matrix
-    values = (*matrix[:3, 3].tolist(), *Rotation.from_matrix(matrix[:3, :3]).as_rotvec().tolist())
+    vector = [0.0, 0.0, 0.0]
+    if not np.array_equal(matrix[:3, :3], np.eye(3)):
+        from scipy.spatial.transform import Rotation  # imported here, since most bases are upright and it loads slowly
+
+        vector = Rotation.from_matrix(matrix[:3, :3]).as_rotvec().tolist()
+    values = (*matrix[:3, 3].tolist(), *vector)
     return tuple((name, value) for name, value in zip(BASE_COORDINATES, values, strict=True) if value != 0.0)
 
 

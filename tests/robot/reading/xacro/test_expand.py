@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -90,11 +89,11 @@ def test_faulty_files_are_errors(tmp_path: Path, extra: str, message: str) -> No
 
 def test_time_and_memory_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expand, "MAX_SECONDS", 3)
-    with pytest.raises(RobotFileError, match=r"takes more than 3 s|exceeded its limits"):
+    with pytest.raises(RobotFileError, match="its expansion takes more than 3 s; check its macros and expressions"):
         load(write(tmp_path, '<xacro:property name="x" value="${9**9**9}"/><link name="n${x}"/>'))
     monkeypatch.setattr(expand, "MAX_SECONDS", 60)
     monkeypatch.setattr(expand, "MAX_MEMORY", 1024**3)
-    with pytest.raises(RobotFileError, match=r"more than 1 GB|failed|exceeded"):
+    with pytest.raises(RobotFileError, match="its expansion needs more than 1 GB; check it"):
         load(write(tmp_path, """<xacro:property name="x" value="${len('a' * 10**10)}"/><link name="n${x}"/>"""))
 
 
@@ -110,6 +109,6 @@ def test_without_xacrodoc_the_message_contains_the_command(tmp_path: Path, monke
     path = write(tmp_path)
     (tmp_path / "hidden" / "xacrodoc").mkdir(parents=True)
     (tmp_path / "hidden" / "xacrodoc" / "__init__.py").write_text("raise ImportError")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'hidden'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.syspath_prepend(tmp_path / "hidden")
     with pytest.raises(MissingExtraError, match=r"pip install 'ytheta\[xacro\]'"):
         load(path)

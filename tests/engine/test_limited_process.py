@@ -106,12 +106,12 @@ def test_wall_clock_time_is_limited_for_each_answer() -> None:
 
 @on_linux
 def test_processor_time_is_limited_for_each_answer() -> None:
-    limits = replace(AMPLE, processor_seconds=0.5)  # systems count whole seconds
-    assert end("work", 600.0, limits) == (EndReason.LATE, "it takes longer than 0.5 s of processor time")
+    limits = replace(AMPLE, processor_seconds=1.0)  # systems count whole seconds, so up to 2 s
+    assert end("work", 600.0, limits) == (EndReason.LATE, "it takes longer than 1 s of processor time")
     with LimitedProcess(FUNCTIONS, "work", limits) as process:
         for _ in range(4):  # the twin: longer in total
-            process.ask(0.45)
-    call("wait", 2.0, limits)  # waiting takes none
+            process.ask(0.6)
+    call("wait", 2.5, limits)  # waiting takes none
 
 
 @on_linux

@@ -102,7 +102,8 @@ class LimitedProcess:
         """
         line = json.dumps(request).encode() + b"\n"
         with self._turn:
-            timer = threading.Timer(self._limits.seconds, self._end_late)
+            # The timer does not refer to this object, which would exist until the thread of the timer has ended.
+            timer = threading.Timer(self._limits.seconds, _end_late_process, [self._process, self._is_late])
             timer.daemon = True
             timer.start()
             try:
@@ -141,10 +142,6 @@ class LimitedProcess:
         head: dict[str, Any] = json.loads(answer)
         return head, [_receive_block(self._process.stdout, size) for size in head["sizes"]]
 
-    def _end_late(self) -> None:
-        self._is_late.set()
-        self._process.kill()
-
     def _make_error(self, code: int) -> ProcessEndedError:
         """Return the error for an exit code; a negative one is that of a signal."""
         limits = self._limits
@@ -171,6 +168,11 @@ def _receive_block(stream: IO[bytes], size: int) -> bytearray:
     if size and stream.readinto(block) < size:  # type: ignore[attr-defined]
         raise EOFError
     return block
+
+
+def _end_late_process(process: subprocess.Popen[bytes], is_late: threading.Event) -> None:
+    is_late.set()
+    process.kill()
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:

@@ -97,6 +97,23 @@ def test_time_and_memory_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
         load(write(tmp_path, """<xacro:property name="x" value="${len('a' * 10**10)}"/><link name="n${x}"/>"""))
 
 
+def test_the_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path)
+    size = len(expand.expand_xacro(path, {}, []))
+    monkeypatch.setattr(expand, "MAX_ROBOT_SIZE", size)
+    assert load(path).movable
+    monkeypatch.setattr(expand, "MAX_ROBOT_SIZE", size - 1)
+    with pytest.raises(RobotFileError, match=r"its expansion exceeds 0\.\d+ MB; check its macros"):
+        load(path)
+
+
+def test_a_crash_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path)
+    monkeypatch.setattr(expand, "CHILD", "tests.support.child_functions")
+    with pytest.raises(RobotFileError, match="the expansion of this xacro file failed; check the file"):
+        load(path)
+
+
 def test_arguments_of_other_files_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
     path.write_text('<robot name="r"><link name="a"/></robot>')

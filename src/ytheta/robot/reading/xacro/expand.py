@@ -1,7 +1,7 @@
 """Expansion of a xacro file to URDF.
 
 xacro evaluates Python expressions, reads YAML files and environment variables, and includes files of any path. A xacro
-file can therefore do what a program can do. The expansion runs in a process of its own with limits of time, memory and
+file can therefore do what a program can do. The expansion runs in a child process with limits on time, memory and
 output. These limits stop mistakes; they do not make files from strangers safe.
 """
 

@@ -124,8 +124,15 @@ def test_memory_is_limited_in_the_child_only() -> None:
 
 @on_linux
 def test_files_are_limited_and_cores_are_not_dumped(tmp_path: Path) -> None:
+    import resource
+
     limits = replace(AMPLE, memory=10**9)
-    assert call("tell_limits", None, limits).content == [0, 10**9]
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))  # as on a system that dumps cores
+    try:
+        assert call("tell_limits", None, limits).content == [0, 10**9]
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     for size, outcome in ((2 * 10**9, "OSError"), (5 * 10**8, "written")):  # without content, hence not on the disk
         assert call("write_file", {"path": str(tmp_path / "file"), "size": size}, limits).content == outcome
 
@@ -169,6 +176,7 @@ def test_an_interrupted_conversation_ends(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr("ytheta.engine.limited_process._receive_block", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             process.ask({"a": 100_000})
+        assert not is_running(process.pid)
         monkeypatch.undo()
         with pytest.raises(ProcessEndedError):
             process.ask({"b": 1})

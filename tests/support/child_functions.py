@@ -1,4 +1,4 @@
-"""Functions for child processes: one that answers, and others that end in every way that cannot be caught."""
+"""Functions for child processes: some that answer, and others that end in every way that cannot be caught."""
 
 from __future__ import annotations
 
@@ -6,51 +6,114 @@ import ctypes
 import os
 import sys
 import time
-from typing import IO
+from typing import Any
+
+from ytheta import errors
+from ytheta.engine.child_process import Reply
+
+asked: list[str] = []  # kept between requests
 
 
-def answer(request: list[str], stream: IO[bytes]) -> None:
+class ForeignInputError(errors.InputError):
+    """An error that the parent does not know."""
+
+
+def join(request: list[str]) -> Reply:
+    """Print, then answer with a text."""
     sys.stdout.write("not a part of the answer\n")
     sys.stdout.flush()
     os.write(1, b"nor is this")
-    stream.write("+".join(request).encode() + b"\n")
+    return Reply("+".join(request))
 
 
-def tell_pid(_request: object, stream: IO[bytes]) -> None:
-    """Answer at once, then go on."""
-    stream.write(f"{os.getpid()}\n".encode())
-    stream.flush()
-    time.sleep(600.0)
+def repeat(request: dict[str, int]) -> Reply:
+    """Answer with blocks of these sizes."""
+    return Reply(list(request), [bytes([k % 256]) * size for k, size in enumerate(request.values())])
 
 
-def tell_modules(request: str, stream: IO[bytes]) -> None:
-    """Say whether a module can be imported."""
+def remember(request: str) -> Reply:
+    """Answer with all requests so far."""
+    asked.append(request)
+    return Reply(asked)
+
+
+def read_input(_request: object) -> Reply:
+    """Answer with what libraries find on the standard input."""
+    return Reply(sys.stdin.read())
+
+
+def tell_pid(_request: object) -> Reply:
+    return Reply(os.getpid())
+
+
+def tell_limits(_request: object) -> Reply:
+    import resource
+
+    return Reply([resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE)])
+
+
+def write_file(request: dict[str, Any]) -> Reply:
+    """Write a file of this size."""
+    try:
+        with open(request["path"], "wb") as file:
+            file.truncate(request["size"])
+    except OSError as error:
+        return Reply(type(error).__name__)
+    return Reply("written")
+
+
+def tell_module(request: str) -> Reply:
+    """Answer whether a module can be imported."""
     try:
         __import__(request)
     except ModuleNotFoundError:
-        stream.write(b"missing\n")
-    else:
-        stream.write(b"found\n")
+        return Reply("missing")
+    return Reply("found")
 
 
-def abort(_request: object, _stream: IO[bytes]) -> None:
+def refuse(request: str) -> Reply:
+    """Raise the error of this name."""
+    raise getattr(errors, request, ForeignInputError)(f"{request} was raised")
+
+
+def work(request: float) -> Reply:
+    """Use this much processor time."""
+    end = time.process_time() + request
+    while time.process_time() < end:
+        pass
+    return Reply()
+
+
+def wait(request: float) -> Reply:
+    """Use time, but hardly any processor time."""
+    time.sleep(request)
+    return Reply()
+
+
+def fill_memory(request: int) -> Reply:
+    """Allocate this many bytes, and answer with the number."""
+    return Reply(sum(len(piece) for piece in [bytearray(2**24) for _ in range(request // 2**24)]))
+
+
+def abort(_request: object) -> Reply:
     os.abort()
 
 
-def crash(_request: object, _stream: IO[bytes]) -> None:
+def crash(_request: object) -> Reply:
     ctypes.string_at(0)
+    return Reply()
 
 
-def fill_memory(_request: object, _stream: IO[bytes]) -> None:
-    pieces = []
-    while True:
-        pieces.append(bytearray(2**24))
-
-
-def loop(_request: object, _stream: IO[bytes]) -> None:
-    while True:
-        pass
-
-
-def leave(_request: object, _stream: IO[bytes]) -> None:
+def leave(_request: object) -> Reply:
     sys.exit("unexpected")
+
+
+def fail(_request: object) -> Reply:
+    raise ZeroDivisionError
+
+
+def start_and_work(request: str) -> Reply:
+    """Write the number of this process to a file, and go on working."""
+    with open(request, "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()}\n")
+    return work(600.0)

@@ -59,6 +59,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "logs/reading/sizes/decompression.py": (),
     "logs/reading/sizes/parquet.py": (),
     "engine/limited_process.py": (),
+    "engine/child_process.py": ("engine/test_limited_process.py",),
     "excitation/trajectories/fourier.py": _TRAJECTORIES,
     "excitation/trajectories/b_spline.py": _TRAJECTORIES,
     "excitation/trajectories/rest_to_rest.py": _TRAJECTORIES,

@@ -1,10 +1,13 @@
-"""A function in a child process with limits on memory and time.
+"""Functions in a child process with limits on memory and time: a single call, or a conversation.
 
 Some failures of compiled libraries cannot be caught: they abort the process, loop for ever, or allocate all memory. A
-child process can fail in these ways without harm. It starts a new Python, receives its request as JSON, and writes its
-answer to a stream. It ends with the process that started it, even if that one is killed.
+child process can fail in these ways without harm. It is a new Python, which gets its requests as JSON and answers with
+JSON and bytes. It imports from where its parent does, but nothing from the current folder, which may have come with the
+file that is read. What libraries print is kept apart from the answers. The child leaves no core dump, and ends with the
+process that started it, even if that one is killed.
 
-Windows has no limit of memory for a process, and macOS does not enforce it; the limit of time holds everywhere.
+Windows limits neither the memory nor the processor time of a process, and macOS does not enforce the limit of memory;
+the limit of wall-clock time holds everywhere.
 """
 
 from __future__ import annotations
@@ -15,122 +18,167 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
-from typing import IO, Any, TypeVar
+from enum import Enum
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
 
-try:
-    import resource
-except ModuleNotFoundError:  # Windows
-    resource = None  # type: ignore[assignment]
+from ytheta import errors
+from ytheta.engine.child_process import OUT_OF_MEMORY, Reply
 
-OUT_OF_MEMORY = 3  # exit code of a child process
-# Isolated from the current folder and from environment variables: the child imports from where its parent does.
 START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from ytheta.engine.limited_process import serve; serve()"
+    "import json, sys; task = json.loads(sys.argv[1]); sys.path[:] = task['path']\n"
+    "from ytheta.engine.child_process import serve; serve(task)"
 )
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child process may use: memory, and as much in each temporary file (bytes); and time (s)."""
+    """What a child process may use.
+
+    ``memory``: bytes, those of its libraries included; a file that it writes may be as large. ``seconds``: wall-clock
+    time for each answer, with the start of the process for the first. ``processor_seconds``: likewise.
+    """
 
     memory: int
     seconds: float
+    processor_seconds: float
+
+
+class EndReason(Enum):
+    """Why a child process ended."""
+
+    LATE = "late"
+    OUT_OF_MEMORY = "out of memory"
+    CRASHED = "crashed"
 
 
 class ProcessEndedError(Exception):
-    """A child process ended before its answer was complete; the message is the reason."""
+    """A child process ended before its answer was complete; the message is a clause that says why."""
+
+    def __init__(self, message: str, reason: EndReason) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
-def run_limited(
-    module: str, function: str, request: object, limits: Limits, receive: Callable[[IO[bytes]], Answer]
-) -> Answer:
-    """Call ``module.function(request, stream)`` in a child process; return what ``receive`` reads from the stream.
+class LimitedProcess:
+    """A child process that answers each request with what ``module.function(request)`` returns, a ``Reply``.
 
-    ``receive`` raises EOFError if the stream ends too early. The function's own exceptions are not transferred, so it
-    writes what went wrong to the stream.
+    The function may keep what it has read for further requests. The process ends with the ``with`` statement, with
+    ``close``, or when this object is not needed any more.
     """
-    is_late = threading.Event()
-    with subprocess.Popen(
-        [sys.executable, "-I", "-c", START, json.dumps(sys.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # threads reserve addresses
-    ) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
 
-        def end_late_child() -> None:
-            is_late.set()
-            child.kill()
+    def __init__(self, module: str, function: str, limits: Limits) -> None:
+        self._limits = limits
+        self._is_late = threading.Event()
+        self._turn = threading.Lock()  # of the threads that share this process
+        task = {
+            "path": [*filter(None, sys.path), str(Path(__file__).parents[2])],  # "" is the current folder
+            "module": module,
+            "function": function,
+            "memory": limits.memory,
+            "processor_seconds": limits.processor_seconds,
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", START, json.dumps(task)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # threads reserve addresses
+        )
+        self._end = weakref.finalize(self, _end_process, self._process)
 
-        timer = threading.Timer(limits.seconds, end_late_child)
-        timer.daemon = True
-        timer.start()
-        try:
-            call = {"module": module, "function": function, "request": request}
-            child.stdin.write(json.dumps({**call, "memory": limits.memory, "seconds": limits.seconds}).encode() + b"\n")
-            child.stdin.flush()
-            return receive(child.stdout)
-        except (EOFError, BrokenPipeError):
-            code = child.wait()
-        finally:
-            timer.cancel()
-            child.kill()
-    raise ProcessEndedError(_describe_end(code, limits, is_late=is_late.is_set())) from None
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, request: object) -> Reply:
+        """Return the reply to a request, which is a JSON value.
+
+        Errors of ytheta in the child process are raised here; other exceptions end it. ProcessEndedError if it ends.
+        """
+        line = json.dumps(request).encode() + b"\n"
+        with self._turn:
+            # The timer does not refer to this object, which would exist until the thread of the timer has ended.
+            timer = threading.Timer(self._limits.seconds, _end_late_process, [self._process, self._is_late])
+            timer.daemon = True
+            timer.start()
+            try:
+                head, blocks = self._exchange(line)
+            except (EOFError, OSError, ValueError):  # ValueError: the process was closed
+                raise self._make_error(self._process.wait()) from None
+            except BaseException:  # such as an interruption: the next answer would be the rest of this one
+                self.close()
+                raise
+            finally:
+                timer.cancel()
+        if "error" in head:
+            raise getattr(errors, head["error"])(head["text"])
+        return Reply(head["content"], blocks)
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+
+    def __enter__(self) -> LimitedProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _exchange(self, line: bytes) -> tuple[dict[str, Any], list[bytearray]]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer.endswith(b"\n"):
+            raise EOFError
+        head: dict[str, Any] = json.loads(answer)
+        return head, [_receive_block(self._process.stdout, size) for size in head["sizes"]]
+
+    def _make_error(self, code: int) -> ProcessEndedError:
+        """Return the error for an exit code; a negative one is that of a signal."""
+        limits = self._limits
+        if self._is_late.is_set():
+            return ProcessEndedError(f"it takes longer than {limits.seconds:.3g} s", EndReason.LATE)
+        if code == OUT_OF_MEMORY:
+            text = f"it needs more than {limits.memory / 1e9:.3g} GB of memory"
+            return ProcessEndedError(text, EndReason.OUT_OF_MEMORY)
+        cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        if cause == "signal SIGXCPU":
+            text = f"it takes longer than {limits.processor_seconds:.3g} s of processor time"
+            return ProcessEndedError(text, EndReason.LATE)
+        return ProcessEndedError(f"the process that read it ended ({cause})", EndReason.CRASHED)
 
 
-def _describe_end(code: int, limits: Limits, *, is_late: bool) -> str:
-    if is_late:
-        return f"it takes longer than {limits.seconds:.3g} s"
-    if code == OUT_OF_MEMORY:
-        return f"it needs more than {limits.memory / 1e9:.3g} GB of memory"
-    cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return f"the process that read it ended ({cause})"
+def run_limited(module: str, function: str, request: object, limits: Limits) -> Reply:
+    """Return the reply of ``module.function(request)``, called in a child process that ends afterwards."""
+    with LimitedProcess(module, function, limits) as process:
+        return process.ask(request)
 
 
-# --- in the child process
+def _receive_block(stream: IO[bytes], size: int) -> bytearray:
+    block = bytearray(size)
+    if size and stream.readinto(block) < size:  # type: ignore[attr-defined]
+        raise EOFError
+    return block
 
 
-def serve() -> None:
-    """Carry out the request on standard input, and exit."""
-    answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no part of the answer
-    call: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    _limit_resources(call["memory"], call["seconds"])
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        getattr(import_module(call["module"]), call["function"])(call["request"], answer)
-        answer.flush()
-    except MemoryError:
-        os._exit(OUT_OF_MEMORY)
-    except BaseException:
-        os._exit(1)
-    os._exit(0)  # nothing is left to clean up, and some libraries take long for it
+def _end_late_process(process: subprocess.Popen[bytes], is_late: threading.Event) -> None:
+    is_late.set()
+    process.kill()
 
 
-def _limit_resources(memory: int, seconds: float) -> None:
-    if resource is None:
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    limits = (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, memory),  # of a temporary file, such as that of a sorted query
-        (resource.RLIMIT_CPU, int(seconds) + 1),
-    )
-    for kind, limit in limits:
-        _, hard = resource.getrlimit(kind)
-        if hard == resource.RLIM_INFINITY or limit < hard:
-            resource.setrlimit(kind, (limit, hard))
-
-
-def _end_with_parent() -> None:
-    """Wait until the parent closes the stream or ends."""
-    while os.read(0, 1):  # not sys.stdin, whose lock Python needs at exit
-        pass
-    os._exit(1)
+def _end_process(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):  # what was not sent yet cannot be sent any more
+            if stream is not None:
+                stream.close()
+    process.wait()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 from unittest import mock
 
 import numpy as np
@@ -15,14 +13,12 @@ import pytest
 
 from tests.support.joint_state_bags import write_bag
 from tests.support.log_files import ARM, ARM_LOG
+from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import Limits
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.logs.reading.formats.bag import read_bag
 from ytheta.logs.reading.isolation.bag_process import read_isolated_bag
 from ytheta.logs.reading.read import read_log
-from ytheta.logs.reading.table import ColumnTable
-
-Receive = Callable[[IO[bytes]], ColumnTable]
 
 NUMBERS = "with recursive r(id) as (select 1 union all select id + 1 from r)"  # without an end
 
@@ -48,7 +44,7 @@ def test_a_query_without_an_end_is_ended(tmp_path: Path) -> None:
     view = f"create view schema as {NUMBERS} select sum(id) as schema_version from r"
     path = write_database(tmp_path / "bag", "drop table schema", view)
     with pytest.raises(InputError, match=r"bag\.db3 cannot be read as a ROS 2 bag: it takes longer than 2 s"):
-        read_isolated_bag(path, ARM.actuated, limits=Limits(memory=2**32, seconds=2.0))
+        read_isolated_bag(path, ARM.actuated, limits=Limits(memory=2**32, seconds=2.0, processor_seconds=60.0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces limits of memory")
@@ -67,7 +63,7 @@ def test_a_query_without_an_end_is_ended(tmp_path: Path) -> None:
 def test_queries_can_take_neither_all_memory_nor_all_disk(table: str, query: str, words: str, tmp_path: Path) -> None:
     path = write_database(tmp_path / "bag", f"drop table {table}", f"create view {table} as {query}")
     with pytest.raises(InputError, match=rf"cannot be read as a ROS 2 bag: .*({words})"):
-        read_isolated_bag(path, ARM.actuated, limits=Limits(memory=5 * 10**8, seconds=60.0))
+        read_isolated_bag(path, ARM.actuated, limits=Limits(memory=5 * 10**8, seconds=60.0, processor_seconds=60.0))
 
 
 def test_errors_keep_their_kind(tmp_path: Path) -> None:
@@ -78,12 +74,10 @@ def test_errors_keep_their_kind(tmp_path: Path) -> None:
     def answer(*_arguments: object) -> None:
         raise MissingExtraError("there is no module")
 
-    def run_here(module: str, function: str, request: object, _limits: Limits, receive: Receive) -> ColumnTable:
+    def run_here(module: str, function: str, request: object, _limits: Limits) -> Reply:
         """Run both sides in this process, where the reader can be replaced."""
-        with (tmp_path / "stream").open("w+b") as stream:
-            getattr(sys.modules[module], function)(request, stream)
-            stream.seek(0)
-            return receive(stream)
+        reply: Reply = getattr(sys.modules[module], function)(request)
+        return reply
 
     process = "ytheta.logs.reading.isolation.bag_process"
     with mock.patch(f"{process}.run_limited", run_here):

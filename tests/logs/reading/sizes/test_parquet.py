@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tests.support.log_files import ARM, ARM_COLUMNS
-from ytheta.engine.limited_process import ProcessEndedError
+from ytheta.engine.limited_process import EndReason, ProcessEndedError
 from ytheta.errors import InputError
 from ytheta.logs.reading.formats.parquet import read_parquet
 from ytheta.logs.reading.read import read_log
@@ -105,7 +105,10 @@ def test_long_schemas_are_tried_in_a_child_first(tmp_path: Path) -> None:
     assert DeclaredSizes(path).check_footer()
     assert "t" in read_parquet(path).names
     with (
-        mock.patch("ytheta.logs.reading.formats.parquet.run_limited", side_effect=ProcessEndedError("it ended")),
+        mock.patch(
+            "ytheta.logs.reading.formats.parquet.run_limited",
+            side_effect=ProcessEndedError("it ended", EndReason.CRASHED),
+        ),
         pytest.raises(InputError, match=r"table\.parquet cannot be read as Parquet: it ended; write it again"),
     ):
         read_parquet(path)

@@ -1,1 +1,1 @@
-"""Files of nested arrays (HDF5, MATLAB): read in a process of their own, and turned into the columns of a table."""
+"""Files of nested arrays (HDF5, MATLAB): read in a child process, and turned into the columns of a table."""

@@ -1,28 +1,26 @@
-"""The arrays of a file, read by a process of its own; see ``server``."""
+"""The arrays of a file, read by a child process; see ``server``."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-import weakref
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-import ytheta
-from ytheta.errors import InputError, MissingExtraError
-from ytheta.files.lengths import shorten
+from ytheta.engine.child_process import Reply
+from ytheta.engine.limited_process import EndReason, LimitedProcess, Limits, ProcessEndedError
+from ytheta.errors import InputError
+from ytheta.logs.reading.arrays.listing import make_unreadable_error
 from ytheta.shapes import Shaped
 
-EXTRAS = {"h5py": "hdf5"}  # libraries and the extras that install them
+SERVER = "ytheta.logs.reading.arrays.server"  # not imported here, since only the child process needs it
+# The libraries take 200 MB of addresses. What is left suffices for structs of MATLAB, which are read at once.
+MIN_MEMORY, MEMORY_PER_BYTE = 700 * 2**20, 40  # bytes; bytes per byte of the file
+MIN_PROCESSOR_SECONDS, PROCESSOR_SECONDS_PER_BYTE = 3.0, 5e-8
+MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 5e-7  # ten times as much, since the machine may be busy
 # Recorded numbers have noise, which cannot be compressed much: a small file that becomes large is no log.
 MAX_CHECKED_RATIO = 100  # size of an array divided by its size in the file, if the array is large
 MAX_UNCHECKED_SIZE = 2**26  # bytes; smaller arrays may have any ratio
@@ -60,22 +58,11 @@ class ArrayFile:
     def __init__(self, path: Path, reader: str, kind: str) -> None:
         self.path = path
         self.kind = kind
-        self._process = subprocess.Popen(
-            # -P: modules in the current folder, which may have come with the log, are not imported.
-            [sys.executable, "-P", "-m", "ytheta.logs.reading.arrays.server", reader, str(path.absolute())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_make_environment(),
-        )
-        self._close = weakref.finalize(self, _end, self._process)
-        answer = self._receive()
-        self._arrays: list[tuple[str, list[int], int | None]] = answer["arrays"]
-        self.others: Mapping[str, str] = answer["others"]
-
-    @property
-    def _name(self) -> str:
-        return f"{'an' if self.kind.startswith('H') else 'a'} {self.kind}"
+        self._reader = reader
+        self._process = LimitedProcess(SERVER, "answer", _choose_limits(path))
+        listing = self._ask(None).content
+        self._arrays: list[tuple[str, list[int], int | None]] = listing["arrays"]
+        self.others: Mapping[str, str] = listing["others"]
 
     def list_arrays(self) -> list[StoredArray]:
         """Return all arrays. They are not kept, since they refer to this object."""
@@ -85,60 +72,30 @@ class ArrayFile:
 
     def read(self, number: int, shape: tuple[int, ...]) -> Shaped[np.ndarray, "..."]:
         """Return the numbers of an array."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        reply = self._ask(number)
+        if tuple(reply.content) != shape:
+            reason = f"an array has the shape {tuple(reply.content)} instead of {shape}"
+            raise make_unreadable_error(self.path, self.kind, reason)
+        return np.frombuffer(reply.blocks[0]).reshape(shape)
+
+    def _ask(self, number: int | None) -> Reply:
         try:
-            self._process.stdin.write(f"{number}\n".encode())
-            self._process.stdin.flush()
-        except OSError:
-            raise self._make_error("the library that reads it has crashed") from None
-        answer = self._receive()
-        if tuple(answer["shape"]) != shape:
-            raise self._make_error(f"an array has the shape {tuple(answer['shape'])} instead of {shape}")
-        values = np.empty(shape)
-        buffer = values.reshape(-1).view(np.uint8).data
-        received = self._process.stdout.readinto(buffer) if values.size else 0  # type: ignore[attr-defined]
-        if received != values.nbytes:
-            raise self._make_error("the library that reads it has crashed")
-        return values
-
-    def _receive(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise self._make_error("the library that reads it has crashed, or took too long")
-        answer: dict[str, Any] = json.loads(line)
-        if "missing" in answer:
-            library = answer["missing"]
-            raise MissingExtraError(
-                f"{self.path} is {self._name}, and the library {library} that reads it is not installed; run: pip "
-                f"install 'ytheta[{EXTRAS.get(library, library)}]'"
+            return self._process.ask(
+                {"path": str(self.path), "reader": self._reader, "kind": self.kind, "number": number}
             )
-        if "refused" in answer:
-            raise InputError(f"{self.path} is refused: {shorten(answer['refused'], 300)}")
-        if "error" in answer:
-            raise self._make_error(answer["error"])
-        return answer
-
-    def _make_error(self, reason: str) -> InputError:
-        self._close()
-        return InputError(
-            f"{self.path} cannot be read as {self._name}: {shorten(reason)}; write it again, or check that it was "
-            "copied completely"
-        )
+        except ProcessEndedError as error:
+            reasons = {
+                EndReason.LATE: str(error),
+                EndReason.OUT_OF_MEMORY: "it needs too much memory for its size",
+                EndReason.CRASHED: "the library that reads it has crashed",
+            }
+            raise make_unreadable_error(self.path, self.kind, reasons[error.reason]) from None
 
 
-def _make_environment() -> dict[str, str]:
-    """Return the environment of the process: the same modules, one thread, and no plug-ins of HDF5."""
-    package = Path(ytheta.__file__).parents[1]
-    paths = os.pathsep.join([*filter(None, sys.path), str(package)])
-    return {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "HDF5_PLUGIN_PRELOAD": "::"}
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    for stream in (process.stdin, process.stdout):
-        with suppress(OSError):  # what was not sent yet cannot be sent any more
-            if stream is not None:
-                stream.close()
-    process.wait()
+def _choose_limits(path: Path) -> Limits:
+    size = path.stat().st_size
+    return Limits(
+        MIN_MEMORY + MEMORY_PER_BYTE * size,
+        MIN_SECONDS + SECONDS_PER_BYTE * size,
+        MIN_PROCESSOR_SECONDS + PROCESSOR_SECONDS_PER_BYTE * size,
+    )

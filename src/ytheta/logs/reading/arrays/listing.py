@@ -1,10 +1,14 @@
-"""What a file of nested arrays contains, as the process that reads it sees it."""
+"""What a file of nested arrays contains, as the process that reads it sees it, and the error if it cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from ytheta.errors import InputError
+from ytheta.files.lengths import shorten
 
 NUMBERS = "fiub"  # NumPy's kinds of numbers
 
@@ -29,3 +33,16 @@ class Listing:
 
     arrays: Sequence[ListedArray]
     others: Mapping[str, str]
+
+
+def name_with_article(kind: str) -> str:
+    """Return ``an HDF5 file`` or ``a MATLAB file``."""
+    return f"{'an' if kind.startswith('H') else 'a'} {kind}"
+
+
+def make_unreadable_error(path: Path, kind: str, reason: str) -> InputError:
+    """Return the error of a file that cannot be read."""
+    return InputError(
+        f"{path} cannot be read as {name_with_article(kind)}: {shorten(reason)}; write it again, or check that it was "
+        "copied completely"
+    )

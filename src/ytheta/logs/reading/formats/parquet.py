@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
+from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError
 from ytheta.logs.reading.sizes.bounds import ENCODED
@@ -18,7 +19,7 @@ from ytheta.shapes import PerSample
 if TYPE_CHECKING:
     import polars as pl
 
-PROBE_LIMITS = Limits(memory=2**33, seconds=30.0)  # Polars reserves some GB of addresses
+PROBE_LIMITS = Limits(memory=2**33, seconds=30.0, processor_seconds=30.0)  # Polars reserves some GB of addresses
 
 
 @dataclass(frozen=True)
@@ -72,23 +73,18 @@ def read_schema(path: Path, sizes: DeclaredSizes) -> tuple[Mapping[str, pl.DataT
 def _probe_schema(path: Path) -> None:
     """Let Polars read the schema in a child process; InputError if this ends the process."""
     try:
-        run_limited(__name__, "collect_schema", str(path), PROBE_LIMITS, _receive_end)
+        run_limited(__name__, "collect_schema", str(path), PROBE_LIMITS)
     except ProcessEndedError as error:
         raise InputError(
             f"{path} cannot be read as Parquet: {error}; write it again, or check that it was copied completely"
         ) from None
 
 
-def _receive_end(stream: IO[bytes]) -> None:
-    if not stream.readline():
-        raise EOFError
-
-
-def collect_schema(path: str, stream: IO[bytes]) -> None:
+def collect_schema(path: str) -> Reply:
     """Read a schema in a child process; errors that can be caught are left to the parent, which reads it again."""
     with suppress(InputError), explain_errors(Path(path)):
         scan_file(Path(path)).collect_schema()
-    stream.write(b"read\n")
+    return Reply()
 
 
 def scan_file(path: Path) -> pl.LazyFrame:

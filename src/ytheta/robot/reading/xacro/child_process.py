@@ -1,68 +1,81 @@
-"""The process that expands a xacro file. It is started by ``expand`` as a script and imports nothing of ytheta.
+"""Expansion of a xacro file, called in a child process by ``expand``."""
 
-It reads a JSON object with ``path``, ``arguments``, ``packages`` (paths by name) and limits from stdin, and writes a
-JSON object with ``urdf`` and ``declared`` (the arguments of the file), or with ``error``, to stdout.
-"""
+from __future__ import annotations
 
 import contextlib
-import json
 import re
-import sys
+from collections.abc import Mapping
 from typing import Any
 
+from ytheta.engine.child_process import Reply
+from ytheta.errors import MissingExtraError, RobotFileError
 
-def main() -> None:
-    request: dict[str, Any] = json.loads(sys.stdin.read())
-    _set_limits(request["seconds"], request["memory"])
-    with contextlib.redirect_stdout(sys.stderr):  # xacro prints warnings
-        answer = _expand(request)
-    sys.stdout.write(json.dumps(answer))
+MAX_REASON_LENGTH = 300  # characters of what xacro says
 
 
-def _set_limits(seconds: int, memory: int) -> None:
+def expand(request: dict[str, Any]) -> Reply:
+    """Return the URDF of the file ``path``; messages call it ``name``.
+
+    ``packages`` are folders by the name of the package, found in ``folders``. The URDF has at most ``max_size`` bytes.
+    """
+    name = request["name"]
     try:
-        import resource
-    except ImportError:  # Windows, where only the time is limited, by the parent
-        return
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-def _expand(request: dict[str, Any]) -> dict[str, Any]:
-    try:
-        import xacro
         from xacrodoc import XacroDoc, packages
     except ImportError:
-        return {"error": "import"}
+        raise MissingExtraError(
+            f"{name} is a xacro file, which xacrodoc expands, but xacrodoc is not installed; install it with: "
+            "pip install 'ytheta[xacro]'"
+        ) from None
     packages.update_package_cache(request["packages"])
-    path, arguments = request["path"], request["arguments"]
-    declared = _find_arguments(path)
-    if set(arguments) - declared:  # an included file may declare them
-        defaults: dict[str, str] = {}  # xacro adds the default of every argument that it meets
-        with contextlib.suppress(Exception):
-            xacro.process_file(path, mappings=defaults)
-        declared |= set(defaults)
-        if set(arguments) - declared:
-            return {"error": "arguments", "declared": sorted(declared)}
+    _check_arguments(request["path"], name, request["arguments"])
     try:
-        document = XacroDoc.from_file(path, subargs=arguments, resolve_packages=False)
-        return {"urdf": document.to_urdf_string(), "declared": sorted(declared)}
-    except MemoryError:
-        return {"error": "memory"}
-    except RecursionError:
-        return {"error": "expansion", "text": "its macros or includes are nested too deeply"}
+        document = XacroDoc.from_file(request["path"], subargs=request["arguments"], resolve_packages=False)
+        urdf = document.to_urdf_string().encode()
     except Exception as error:  # xacro raises errors of all kinds, also those of expressions in the file
         if _is_caused_by_memory(error):
-            return {"error": "memory"}
-        text = " ".join(str(error).split()) or type(error).__name__
-        package = re.search(r"Package not found: (\S+)", text)
-        return {"error": "package", "name": package[1]} if package else {"error": "expansion", "text": text}
+            raise MemoryError from None
+        raise _explain(error, name, request["folders"]) from None
+    if len(urdf) > request["max_size"]:
+        raise RobotFileError(f"{name}: its expansion exceeds {request['max_size'] / 1e6:.3g} MB; check its macros")
+    return Reply(blocks=[urdf])
+
+
+def _check_arguments(path: str, name: str, arguments: Mapping[str, str]) -> None:
+    """Refuse an argument that neither the file nor one that it includes declares."""
+    declared = _find_arguments(path)
+    if not set(arguments) - declared:
+        return
+    import xacro
+
+    defaults: dict[str, str] = {}  # xacro adds the default of every argument that it meets
+    with contextlib.suppress(Exception):
+        xacro.process_file(path, mappings=defaults)
+    declared |= set(defaults)
+    for argument in arguments:
+        if argument not in declared:
+            known = f"its arguments are {', '.join(sorted(declared))}" if declared else "it has none"
+            raise RobotFileError(f"{name} has no xacro argument {argument!r}; {known}")
 
 
 def _find_arguments(path: str) -> set[str]:
     """Return the arguments that a file declares itself."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return set(re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", file.read()))
+
+
+def _explain(error: Exception, name: str, folders: list[str]) -> RobotFileError:
+    """Return what xacro's exception means."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, RecursionError):
+        text = "its macros or includes are nested too deeply"
+    package = re.search(r"Package not found: (\S+)", text)
+    if package:
+        return RobotFileError(
+            f"{name}: the package {package[1]!r} is not found; looked in {', '.join(folders) or 'no folder'}; name the "
+            "folder that contains it with --package-path (package_paths)"
+        )
+    reason = text[:MAX_REASON_LENGTH]
+    return RobotFileError(f"{name} cannot be expanded: {reason}; correct the file or its arguments")
 
 
 def _is_caused_by_memory(error: BaseException | None) -> bool:
@@ -72,7 +85,3 @@ def _is_caused_by_memory(error: BaseException | None) -> bool:
             return True
         error = getattr(error, "exc", None) or error.__cause__ or error.__context__
     return False
-
-
-if __name__ == "__main__":
-    main()

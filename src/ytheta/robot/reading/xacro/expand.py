@@ -1,25 +1,21 @@
 """Expansion of a xacro file to URDF.
 
 xacro evaluates Python expressions, reads YAML files and environment variables, and includes files of any path. A xacro
-file can therefore do what a program can do. The expansion runs in a process of its own with limits of time, memory and
+file can therefore do what a program can do. The expansion runs in a child process with limits on time, memory and
 output. These limits stop mistakes; they do not make files from strangers safe.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from ytheta.errors import MissingExtraError, RobotFileError
+from ytheta.engine.limited_process import EndReason, Limits, ProcessEndedError, run_limited
+from ytheta.errors import RobotFileError
 from ytheta.files.bounded import MAX_ROBOT_SIZE, find_robot_folder, read_bytes, read_package_name
-from ytheta.robot.reading.xacro import child_process
 
-SUFFIX = ".xacro"
-MAX_SECONDS = 60
+CHILD = "ytheta.robot.reading.xacro.child_process"  # not imported here, since only the child process needs it
+MAX_SECONDS = 60.0
 MAX_MEMORY = 4 * 1024**3  # bytes
 MAX_PACKAGES = 2000  # folders in one folder of packages
 
@@ -30,57 +26,22 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequen
     folders = _list_package_folders(path, package_paths)
     request = {
         "path": str(path.resolve()),
+        "name": path.name,
         "arguments": dict(arguments),
         "packages": {name: str(folder) for name, folder in _find_packages(folders).items()},
-        "seconds": MAX_SECONDS,
-        "memory": MAX_MEMORY,
+        "folders": [str(folder) for folder in folders],
+        "max_size": MAX_ROBOT_SIZE,
     }
-    answer = _run(request, path)
-    match answer.get("error"):
-        case None:
-            return str(answer["urdf"]).encode("utf-8")
-        case "import":
-            raise MissingExtraError(
-                f"{path.name} is a xacro file, which xacrodoc expands, but xacrodoc is not installed; install it with: "
-                "pip install 'ytheta[xacro]'"
-            )
-        case "arguments":
-            declared = [str(name) for name in answer["declared"]]
-            unknown = next(name for name in arguments if name not in declared)
-            known = f"its arguments are {', '.join(declared)}" if declared else "it has none"
-            raise RobotFileError(f"{path.name} has no xacro argument {unknown!r}; {known}")
-        case "package":
-            places = ", ".join(str(folder) for folder in folders) or "no folder"
-            raise RobotFileError(
-                f"{path.name}: the package {answer['name']!r} is not found; looked in {places}; name the folder that "
-                "contains it with --package-path (package_paths)"
-            )
-        case "memory":
-            raise RobotFileError(f"{path.name}: its expansion needs more than {MAX_MEMORY / 1e9:.0f} GB; check it")
-        case _:
-            reason = str(answer.get("text", "xacro failed"))[:300]
-            raise RobotFileError(f"{path.name} cannot be expanded: {reason}; correct the file or its arguments")
-
-
-def _run(request: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Run the process and return its answer."""
-    command = [sys.executable, "-P", str(Path(child_process.__file__))]
     try:
-        done = subprocess.run(
-            command, input=json.dumps(request).encode(), capture_output=True, timeout=MAX_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise RobotFileError(
-            f"{path.name}: its expansion takes more than {MAX_SECONDS} s; check its macros and expressions"
-        ) from None
-    if len(done.stdout) > 4 * MAX_ROBOT_SIZE:
-        raise RobotFileError(f"{path.name}: its expansion exceeds {MAX_ROBOT_SIZE / 1e6:.0f} MB; check its macros")
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError:
-        reason = "exceeded its limits" if done.returncode < 0 else "failed"
-        raise RobotFileError(f"{path.name}: the expansion of this xacro file {reason}; check the file") from None
-    return dict(answer)
+        reply = run_limited(CHILD, "expand", request, Limits(MAX_MEMORY, MAX_SECONDS, processor_seconds=MAX_SECONDS))
+    except ProcessEndedError as error:
+        sentences = {
+            EndReason.LATE: f"its expansion takes more than {MAX_SECONDS:.3g} s; check its macros and expressions",
+            EndReason.OUT_OF_MEMORY: f"its expansion needs more than {MAX_MEMORY / 1e9:.0f} GB; check it",
+            EndReason.CRASHED: "the expansion of this xacro file failed; check the file",
+        }
+        raise RobotFileError(f"{path.name}: {sentences[error.reason]}") from None
+    return bytes(reply.blocks[0])
 
 
 def _list_package_folders(path: Path, package_paths: Sequence[Path]) -> list[Path]:

@@ -18,7 +18,10 @@ from ytheta.conventions import SNAP
 RobotArgument = Annotated[
     str,
     typer.Argument(
-        metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.", autocompletion=complete_robot
+        metavar="ROBOT",
+        help="A catalog name; a .urdf, .xacro, .xml (MJCF) or .toml file; a folder with robot.urdf and robot.yaml; or "
+        "rd:NAME of the package robot_descriptions.",
+        autocompletion=complete_robot,
     ),
 ]
 Snap = Annotated[

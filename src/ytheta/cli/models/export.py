@@ -8,7 +8,15 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_options
-from ytheta.cli.options import AsJson, parse_assignments, parse_words, print_all_findings, print_json, print_note
+from ytheta.cli.options import (
+    AsJson,
+    parse_assignments,
+    parse_texts,
+    parse_words,
+    print_all_findings,
+    print_json,
+    print_note,
+)
 from ytheta.cli.shell.completion import FORMATS, complete_from, complete_robot
 
 ModelArgument = Annotated[
@@ -110,7 +118,7 @@ def export(
     }
     options = make_options(to, {key: value for key, value in settings.items() if value is not None})
     described: str | yt.Robot = model
-    if robot_options.need_load:
+    if robot_options.floating_base or robot_options.lock or robot_options.allow_path:
         described = read_robot(model, robot_options)
     source = find_source(
         described,
@@ -121,6 +129,8 @@ def export(
         fix_base=robot_options.fix_base,
         lengths=parse_assignments(robot_options.length, "--length"),
         angles=parse_assignments(robot_options.angle, "--angle"),
+        xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),
+        package_paths=robot_options.package_path or (),
     )
     losses = find_losses(source, to=to, path=output)
     leftovers = find_leftovers(source, to=to, path=output, options=options) if force else ()

@@ -30,7 +30,7 @@ LIBRARY = {
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
     "reproduce": ("reproduce",),
     "compare": ("compare",),
-    "export": ("export", "COptions", "PayloadOptions"),
+    "export": ("export", "COptions", "PayloadOptions", "load"),
     "view": ("view", "load"),
 }
 # Options about files and printing, which have no argument. A result is written by its methods.

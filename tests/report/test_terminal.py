@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 from rich.text import Text
 
-from ytheta.report.terminal import Column, FittedTable, fit_table
+from ytheta.report.numbers import format_count, format_percent
+from ytheta.report.terminal import Column, FittedTable, escape_control_characters, fit_table, safe_text
 
 
 def lines(table: FittedTable) -> list[str]:
@@ -36,3 +38,17 @@ def test_tables_fit() -> None:
     assert fit_table(columns, 50).left_out == ("of variation %",)
     assert fit_table(columns, 40).left_out == ("of variation %", "raw")
     assert any("var. %" in line for line in lines(fit_table(columns, 59)))
+
+
+def test_numbers_of_a_page_print_as_they_are() -> None:
+    """The narrow space between thousands is not a control character."""
+    for text in (format_percent(2370.0), format_count(12_345_678)):
+        assert safe_text(text).plain == text
+        assert "\\u" not in escape_control_characters(text)
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\n", "\r", "\x9b", "\u2028", "\u2029", "\u202e", "\u200b"])
+def test_characters_that_act_on_the_terminal_are_spelled_out(character: str) -> None:
+    """Escape sequences, ends of lines, reversed writing, and characters that nobody sees."""
+    assert character not in escape_control_characters(f"a{character}b")
+    assert "\\" in escape_control_characters(f"a{character}b")

@@ -7,26 +7,9 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    FloatingBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    RobotArgument,
-    Snap,
-    UnknownGeometry,
-    XacroArguments,
-    parse_words,
-    print_all_findings,
-    print_value,
-    read_robot,
-)
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, parse_words, print_all_findings, print_value
 from ytheta.cli.shell.completion import BASE_METHODS, complete_from
-from ytheta.conventions import SNAP
 
 Method = Annotated[
     str,
@@ -55,6 +38,7 @@ Verbose = Annotated[
 ]
 
 
+@take_robot_options
 def base(
     robot: RobotArgument,
     method: Method = "auto",
@@ -64,15 +48,8 @@ def base(
     unknown_geometry: UnknownGeometry = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    floating_base: FloatingBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
@@ -80,18 +57,7 @@ def base(
 
     Example: `ytheta base panda --rotor-inertia`
     """
-    description = read_robot(
-        robot,
-        snap=snap,
-        fix_base=fix_base,
-        floating_base=floating_base,
-        lengths=length,
-        angles=angle,
-        lock=lock,
-        xacro_args=xacro_arg,
-        package_paths=package_path,
-        allow_paths=allow_path,
-    )
+    description = read_robot(robot, robot_options)
     result = yt.model_parameters(
         description,
         method=method,

@@ -55,24 +55,9 @@ from ytheta.cli.option_lists.excite import (
     parse_pose,
     parse_positions,
 )
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    RobotArgument,
-    Snap,
-    XacroArguments,
-    parse_words,
-    print_note,
-    print_value,
-    read_robot,
-)
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,6 +71,7 @@ SEARCH_OPTIONS = (
 )
 
 
+@take_robot_options
 def excite(
     robot: RobotArgument,
     output: Outputs = None,
@@ -126,14 +112,8 @@ def excite(
     force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
 
@@ -165,17 +145,7 @@ def excite(
     }
     positions, pose, load = parse_positions(position), parse_pose(start), parse_payload(payload)
     obstacles, boxes = parse_obstacles(obstacle), parse_boxes(box)
-    described = read_robot(
-        robot,
-        snap=snap,
-        fix_base=fix_base,
-        lengths=length,
-        angles=angle,
-        lock=lock,
-        xacro_args=xacro_arg,
-        package_paths=package_path,
-        allow_paths=allow_path,
-    )
+    described = read_robot(robot, robot_options)
     shared: dict[str, Any] = {
         "friction": parse_words(friction),
         "rotor_inertia": rotor_inertia,

@@ -32,28 +32,10 @@ from ytheta.cli.log_options import (
     print_findings,
     show_progress,
 )
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    FloatingBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    RobotArgument,
-    Snap,
-    UnknownGeometry,
-    XacroArguments,
-    parse_ranges,
-    parse_words,
-    print_note,
-    print_value,
-    read_robot,
-)
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.shell.completion import ESTIMATORS, FORMS, complete_from
-from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 
 Validate = Annotated[
@@ -167,6 +149,7 @@ Report = Annotated[
 ]
 
 
+@take_robot_options
 def identify(
     robot: RobotArgument,
     logs: LogArguments,
@@ -205,15 +188,8 @@ def identify(
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    floating_base: FloatingBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
 
@@ -231,18 +207,7 @@ def identify(
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
-            read_robot(
-                robot,
-                snap=snap,
-                fix_base=fix_base,
-                floating_base=floating_base,
-                lengths=length,
-                angles=angle,
-                lock=lock,
-                xacro_args=xacro_arg,
-                package_paths=package_path,
-                allow_paths=allow_path,
-            ),
+            read_robot(robot, robot_options),
             logs,
             validate=validate,
             hold_out=hold_out,

@@ -7,25 +7,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    FloatingBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    RobotArgument,
-    Snap,
-    Strict,
-    XacroArguments,
-    parse_assignments,
-    print_all_findings,
-    print_value,
-    read_robot,
-)
-from ytheta.conventions import SNAP
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, Strict, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_value
 
 Pose = Annotated[
     list[str] | None,
@@ -33,39 +16,21 @@ Pose = Annotated[
 ]
 
 
+@take_robot_options
 def inspect(
     robot: RobotArgument,
     at: Pose = None,
     as_json: AsJson = False,
-    snap: Snap = SNAP,
     strict: Strict = False,
-    fix_base: FixBase = False,
-    floating_base: FloatingBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Show a robot: its tree, joints, parameters, consistency and loops.
 
     Example: `ytheta inspect walker --at q5=0.8 --at q7=1.3`
     """
     pose = parse_assignments(at, "--at")
-    description = read_robot(
-        robot,
-        snap=snap,
-        strict=strict,
-        fix_base=fix_base,
-        floating_base=floating_base,
-        lengths=length,
-        angles=angle,
-        lock=lock,
-        xacro_args=xacro_arg,
-        package_paths=package_path,
-        allow_paths=allow_path,
-    )
+    description = read_robot(robot, robot_options, strict=strict)
     inspection = yt.inspect(description, at=pose)
     print_all_findings(inspection.pose_findings)
     print_value(inspection, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Options that several commands share: the robot, how to read the robot, and how to print."""
+"""How commands parse the values of options, and how they print."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import ytheta as yt
-from ytheta.cli.shell.completion import complete_robot
-from ytheta.conventions import SNAP
 from ytheta.display import Displayed, load_report_function
 from ytheta.errors import InputError
 
@@ -24,85 +21,7 @@ if TYPE_CHECKING:
 NONE_KEYWORD = "none"
 PIPE_WIDTH = 120  # characters per line, if the output goes to a file or a pipe
 
-RobotArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.", autocompletion=complete_robot
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Snap = Annotated[
-    float,
-    typer.Option(metavar="RAD", help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are."),
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that are not physically consistent.")]
-FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base at its position in the file.")]
-FloatingBase = Annotated[
-    bool, typer.Option("--floating-base", help="Let the base float, although the file does not say so.")
-]
-Lengths = Annotated[
-    list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
-]
-UnknownGeometry = Annotated[
-    bool,
-    typer.Option("--unknown-geometry", help="Treat all symbolic lengths and angles as unknown, even with values."),
-]
-Angles = Annotated[
-    list[str] | None,
-    typer.Option("--angle", metavar="NAME=VALUE", help="Set a symbolic angle, in radians, such as pi/2."),
-]
-
-Lock = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=VALUE,…",
-        help="Fix these joints (names or patterns such as '*finger*') at positions in rad or m; without a value, at "
-        "home. Their masses stay.",
-    ),
-]
-XacroArguments = Annotated[
-    list[str] | None, typer.Option("--xacro-arg", metavar="NAME=VALUE", help="Set an argument of a .xacro file.")
-]
-PackagePaths = Annotated[
-    list[str] | None,
-    typer.Option("--package-path", metavar="DIR", help="A folder with ROS packages, for package:// and $(find …)."),
-]
-AllowPaths = Annotated[
-    list[str] | None,
-    typer.Option("--allow-path", metavar="DIR", help="A folder whose files the robot may open beside its own folder."),
-]
-
-
-def read_robot(
-    source: str,
-    *,
-    snap: float = SNAP,
-    strict: bool = False,
-    fix_base: bool = False,
-    floating_base: bool = False,
-    lengths: Sequence[str] | None = None,
-    angles: Sequence[str] | None = None,
-    lock: Sequence[str] | None = None,
-    xacro_args: Sequence[str] | None = None,
-    package_paths: Sequence[str] | None = None,
-    allow_paths: Sequence[str] | None = None,
-) -> yt.Robot:
-    """Read the robot of a command, and print the reader's findings on stderr."""
-    robot = yt.load(
-        source,
-        snap=snap,
-        strict=strict,
-        fix_base=fix_base,
-        floating_base=floating_base,
-        lengths=parse_assignments(lengths, "--length"),
-        angles=parse_assignments(angles, "--angle"),
-        lock=parse_locks(lock),
-        xacro_args=parse_texts(xacro_args, "--xacro-arg"),
-        package_paths=package_paths or (),
-        allow_paths=allow_paths or (),
-    )
-    print_all_findings(robot.findings)
-    return robot
 
 
 def print_all_findings(findings: Iterable[Finding]) -> None:

@@ -27,25 +27,10 @@ from ytheta.cli.log_options import (
     print_findings,
     show_progress,
 )
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    Snap,
-    XacroArguments,
-    parse_assignments,
-    print_all_findings,
-    print_note,
-    print_value,
-    read_robot,
-)
+from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.shell.completion import complete_robot
-from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
     str,
@@ -78,6 +63,7 @@ Report = Annotated[
 ]
 
 
+@take_robot_options
 def predict(
     model: ModelArgument,
     log: LogArgument,
@@ -98,14 +84,8 @@ def predict(
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Predict the torques of a log from a model, and compare them with the measured ones.
 
@@ -118,19 +98,8 @@ def predict(
     check_report(report)
     with show_progress() as report_stage:
         described: str | yt.Robot = model
-        if lock or xacro_arg or package_path or allow_path:
-            described = read_robot(
-                model,
-                snap=snap,
-                fix_base=fix_base,
-                lengths=length,
-                angles=angle,
-                lock=lock,
-                xacro_args=xacro_arg,
-                package_paths=package_path,
-                allow_paths=allow_path,
-            )
-            snap, fix_base, length, angle = SNAP, False, None, None
+        if robot_options.need_load:
+            described, robot_options = read_robot(model, robot_options), RobotOptions()
         prediction = yt.predict(
             described,
             log,
@@ -146,10 +115,10 @@ def predict(
             min_speed=parse_speeds(min_speed),
             threads=threads,
             strict=strict,
-            snap=snap,
-            fix_base=fix_base,
-            lengths=parse_assignments(length, "--length"),
-            angles=parse_assignments(angle, "--angle"),
+            snap=robot_options.snap,
+            fix_base=robot_options.fix_base,
+            lengths=parse_assignments(robot_options.length, "--length"),
+            angles=parse_assignments(robot_options.angle, "--angle"),
             report_stage=report_stage,
         )
         if described == model:

@@ -11,6 +11,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.log_options import Threads, Verbose
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.cli.option_lists.simulate import (
     AdaptationName,
     ControllerName,
@@ -43,31 +44,15 @@ from ytheta.cli.option_lists.simulate import (
     parse_grasp,
     parse_sensors,
 )
-from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
-    AsJson,
-    FixBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    RobotArgument,
-    Snap,
-    XacroArguments,
-    make_console,
-    parse_words,
-    print_json,
-    print_note,
-    read_robot,
-)
+from ytheta.cli.options import AsJson, make_console, parse_words, print_json, print_note
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, DEFAULT_FEEDBACK, ControllerSettings
-from ytheta.conventions import SNAP
 
 if TYPE_CHECKING:
     from ytheta.findings import Finding
 
 
+@take_robot_options
 def simulate(
     robot: RobotArgument,
     controller: ControllerName = DEFAULT_CONTROLLER,
@@ -101,14 +86,8 @@ def simulate(
     force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Simulate a robot under a controller. Print tracking and parameter errors, and write a log for identify.
 
@@ -133,17 +112,7 @@ def simulate(
     )
     variation = yt.Variation(spread, gain_spread, start_offset, velocity_offset, initial_error)
     sensors, load = parse_sensors(sensor), parse_grasp(grasp)
-    described = read_robot(
-        robot,
-        snap=snap,
-        fix_base=fix_base,
-        lengths=length,
-        angles=angle,
-        lock=lock,
-        xacro_args=xacro_arg,
-        package_paths=package_path,
-        allow_paths=allow_path,
-    )
+    described = read_robot(robot, robot_options)
     with _show_progress(runs) as progress:
         simulation = yt.simulate(
             described,

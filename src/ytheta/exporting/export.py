@@ -7,7 +7,7 @@ express everything also has ``find_losses``, and one that writes several files m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -47,16 +47,20 @@ def export(
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
     angles: Mapping[str, float] | None = None,
+    xacro_args: Mapping[str, str] | None = None,
+    package_paths: Sequence[str | Path] = (),
 ) -> tuple[Path, ...]:
     """Write a model or a robot in another format, and return the paths of the written files.
 
     ``model``: a model file, the file of a description or a name in the catalog, or a Robot, Model or Identification.
     ``to``: the format, one of ``FORMATS``; ``path``: the file or, for C, the folder to write.
     ``options``: settings of the format, such as ``yt.COptions(precision="float")`` for C.
-    ``description``: the URDF or MJCF file whose other content is kept; only formats that keep it use it.
+    ``description``: the URDF or MJCF file whose other content is kept; only formats that keep it use it. Of a xacro
+    file, the expansion is kept.
     ``force``: overwrite existing files, remove those that an export to C under another name wrote to the same folder,
     and export models that are inconsistent or should not be used.
-    ``snap``, ``fix_base``, ``lengths``, ``angles``: how a description is read, as in ``load``.
+    ``snap``, ``fix_base``, ``lengths``, ``angles``, ``xacro_args``, ``package_paths``: how a description is read, as in
+    ``load``.
 
     Files appear whole or not at all.
     """
@@ -69,6 +73,8 @@ def export(
         fix_base=fix_base,
         lengths=lengths,
         angles=angles,
+        xacro_args=xacro_args,
+        package_paths=package_paths,
     )
     return export_source(source, to=to, path=path, options=options, force=force)
 

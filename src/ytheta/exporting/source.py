@@ -8,8 +8,8 @@ value. ``force`` accepts doubtful and inconsistent models, but not unknown numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class ExportSource:
                  file, such as meshes and comments, start from it
     origin       one line about where the robot comes from, for comments
     must_keep    whether the description was given explicitly, so that the format must keep its other content
+    xacro_args, package_paths  how a description in xacro is expanded
     """
 
     robot: Robot
@@ -50,6 +51,8 @@ class ExportSource:
     description: Path | None = None
     origin: str = ""
     must_keep: bool = False
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
+    package_paths: tuple[Path, ...] = ()
 
 
 def find_source(
@@ -62,6 +65,8 @@ def find_source(
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
     angles: Mapping[str, float] | None = None,
+    xacro_args: Mapping[str, str] | None = None,
+    package_paths: Sequence[str | Path] = (),
 ) -> ExportSource:
     """Return the checked source of an export.
 
@@ -78,7 +83,15 @@ def find_source(
         if is_model:
             model = read_model(path)
         else:
-            model = load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles)
+            model = load(
+                model,
+                snap=snap,
+                fix_base=fix_base,
+                lengths=lengths,
+                angles=angles,
+                xacro_args=xacro_args,
+                package_paths=package_paths,
+            )
         path = _find_described(path, model) if is_model else path if path.is_file() else None
     if not isinstance(model, Robot | Model | Identification):
         raise InputError(
@@ -92,7 +105,15 @@ def find_source(
     if not force:
         _check_verdict(model, force_option)
         _check_consistency(robot, force_option)
-    return ExportSource(robot.numeric, _get_table(model), path, _describe_origin(model), description is not None)
+    return ExportSource(
+        robot.numeric,
+        _get_table(model),
+        path,
+        _describe_origin(model),
+        must_keep=description is not None,
+        xacro_args=xacro_args or {},
+        package_paths=tuple(Path(folder).resolve() for folder in package_paths),
+    )
 
 
 def _find_described(path: Path, model: Model | Robot) -> Path | None:

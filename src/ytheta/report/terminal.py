@@ -7,6 +7,7 @@ cut.
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -95,8 +96,13 @@ def render_html(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH)
 
 
 def escape_control_characters(text: str) -> str:
-    """Return text for one line of a terminal, with control characters spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """Return text for one line of a terminal, with control characters spelled out; spaces of all widths stay."""
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    """Whether a character only prints something; isprintable() refuses the narrow space between thousands."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def safe_text(text: str, style: str = "") -> Text:

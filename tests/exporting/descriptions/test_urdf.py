@@ -180,3 +180,35 @@ def test_mounting_and_hostile_names_survive(tmp_path: Path) -> None:
 def test_loops_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has the loop 'tip', and URDF describes trees only"):
         export("five-bar", to="urdf", path=tmp_path / "new.urdf", force=True)
+
+
+def write_template(folder: Path) -> Path:
+    """Write the arm as a xacro file whose argument is the mass of the upper arm."""
+    head = "<robot name='arm' xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arg name='mass' default='2.0'/>"
+    text = ARM.replace("<robot name='arm'>", head).replace("value='2.0'", "value='$(arg mass)'")
+    path = folder / "arm.urdf.xacro"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mass", ["2.0", "5.0"])
+def test_a_template_is_expanded_and_keeps_its_meshes(mass: str, tmp_path: Path) -> None:
+    plain = write_arm(tmp_path, ARM.replace("value='2.0'", f"value='{mass}'"))
+    (path,) = export(write_template(tmp_path), to="urdf", path=tmp_path / "new.urdf", xacro_args={"mass": mass})
+    robot = yt.load(plain, snap=0.0)
+    expected = compute_pinocchio_torque(plain, robot)
+    assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
+    assert "xacro" not in path.read_text(encoding="utf-8")
+    assert "meshes/a" in path.read_text(encoding="utf-8")
+    # The twin: the expansion with another argument.
+    (other,) = export(write_template(tmp_path), to="urdf", path=tmp_path / "o.urdf", xacro_args={"mass": "3.0"})
+    assert measure_difference(expected, compute_pinocchio_torque(other, robot)) > 1e-3
+
+
+def test_a_template_is_a_description_of_other_numbers(tmp_path: Path) -> None:
+    template = write_template(tmp_path)
+    robot = change_bodies(yt.load(template, snap=0.0))
+    path = export_back(robot, template, tmp_path)
+    expected = compute_torque(robot, rotor_inertia=False)
+    assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
+    assert "meshes/a" in path.read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from ytheta.errors import ClosureError, InputError, RobotError
 from ytheta.findings import Severity
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.locking.lock_joints import lock_joints
+from ytheta.robot.locking.lock_joints import list_locked, lock_joints
 from ytheta.robot.parts import Coupling, Force, Joint, JointKind, Limits, Link, Motor
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -215,6 +215,34 @@ def test_a_loop_that_cannot_close_at_the_lock_is_an_error() -> None:
     chosen = next(name for name in walker.actuated if name in in_loop)
     with pytest.raises((ClosureError, RobotError), match="cannot close"):
         lock_joints(walker, {**dict.fromkeys(in_loop, 1.7), chosen: -2.0})
+
+
+def find_elbows(left: float, right: float) -> dict[str, float]:
+    """Return all angles of the five-bar: its tip is where two circles around the elbows meet above the base."""
+    l0, l1, l2 = 0.30, 0.25, 0.45
+    elbows = [x + l1 * complex(math.cos(q), math.sin(q)) for x, q in ((-l0 / 2, left), (l0 / 2, right))]
+    middle, half = (elbows[0] + elbows[1]) / 2, (elbows[1] - elbows[0]) / 2
+    tip = middle + 1j * half / abs(half) * math.sqrt(l2**2 - abs(half) ** 2)
+    bends = [np.angle((tip - elbow) * np.exp(-1j * q)) for elbow, q in zip(elbows, (left, right), strict=True)]
+    return {"left": left, "left_elbow": bends[0], "right": right, "right_elbow": bends[1]}
+
+
+@pytest.mark.parametrize(
+    ("lock", "left"),
+    [({"*": None}, 2 * math.pi / 3), ({"*elbow": None, "left": 2.3}, 2.3), ({"left": 2.3, "*": None}, 2.3)],
+)
+def test_locks_without_a_position_close_the_loops(lock: dict[str, float | None], left: float) -> None:
+    """Home is only a first guess for the joints of a loop that are not actuated."""
+    locked = lock_joints(load("five-bar"), lock)
+    assert locked.actuated == ()
+    assert list_locked(locked) == pytest.approx(find_elbows(left, math.pi / 3), abs=1e-8)
+
+
+def test_the_home_of_a_passive_joint_is_not_where_its_loop_closes() -> None:
+    robot = load("five-bar")
+    assert dict(robot.home) != pytest.approx(find_elbows(2 * math.pi / 3, math.pi / 3), abs=1e-4)
+    with pytest.raises(ClosureError, match=r"cannot close with left = 2.0944, .* locked"):
+        lock_joints(robot, dict(robot.home))
 
 
 def test_toml_locks_joints_of_the_robot_that_it_extends(tmp_path: Path) -> None:

@@ -20,25 +20,16 @@ from ytheta.cli.log_options import (
     parse_gain,
     parse_rows,
 )
-from ytheta.cli.options import (
-    Angles,
-    AsJson,
-    FixBase,
-    Lengths,
-    RobotArgument,
-    Snap,
-    print_note,
-    print_value,
-    read_robot,
-)
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.conventions import SNAP
 
 Report = Annotated[
     str | None, typer.Option("--report", metavar="HTML", help="Write a report with plots for a browser to this file.")
 ]
 
 
+@take_robot_options
 def check(
     robot: RobotArgument,
     logs: LogArguments,
@@ -53,10 +44,8 @@ def check(
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Show which columns of logs are used, how they are converted, and whether they are plausible.
 
@@ -67,7 +56,7 @@ def check(
     check_output(report, PAGE_SUFFIXES, (robot, *logs, *(mapping or ())), force=force)
     check_report(report)
     result = yt.check(
-        read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle),
+        read_robot(robot, robot_options),
         logs,
         mapping=mapping,
         degrees=degrees,

@@ -7,25 +7,17 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import (
-    AllowPaths,
-    Angles,
     AsJson,
-    FixBase,
-    Lengths,
-    Lock,
-    PackagePaths,
-    Snap,
-    XacroArguments,
     parse_assignments,
+    parse_texts,
     parse_words,
     print_all_findings,
     print_json,
     print_note,
-    read_robot,
 )
 from ytheta.cli.shell.completion import FORMATS, complete_from, complete_robot
-from ytheta.conventions import SNAP
 
 ModelArgument = Annotated[
     str,
@@ -84,6 +76,7 @@ Force = Annotated[
 ]
 
 
+@take_robot_options
 def export(
     model: ModelArgument,
     to: Format,
@@ -100,14 +93,8 @@ def export(
     trigonometry: Trigonometry = "own",
     force: Force = False,
     as_json: AsJson = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
-    lock: Lock = None,
-    xacro_arg: XacroArguments = None,
-    package_path: PackagePaths = None,
-    allow_path: AllowPaths = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Write a model or a robot in the format of a controller or a simulator.
 
@@ -131,27 +118,19 @@ def export(
     }
     options = make_options(to, {key: value for key, value in settings.items() if value is not None})
     described: str | yt.Robot = model
-    if lock or xacro_arg or package_path or allow_path:
-        described = read_robot(
-            model,
-            snap=snap,
-            fix_base=fix_base,
-            lengths=length,
-            angles=angle,
-            lock=lock,
-            xacro_args=xacro_arg,
-            package_paths=package_path,
-            allow_paths=allow_path,
-        )
+    if robot_options.floating_base or robot_options.lock or robot_options.allow_path:
+        described = read_robot(model, robot_options)
     source = find_source(
         described,
         description=description,
         force=force,
         force_option="--force",
-        snap=snap,
-        fix_base=fix_base,
-        lengths=parse_assignments(length, "--length"),
-        angles=parse_assignments(angle, "--angle"),
+        snap=robot_options.snap,
+        fix_base=robot_options.fix_base,
+        lengths=parse_assignments(robot_options.length, "--length"),
+        angles=parse_assignments(robot_options.angle, "--angle"),
+        xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),
+        package_paths=robot_options.package_path or (),
     )
     losses = find_losses(source, to=to, path=output)
     leftovers = find_leftovers(source, to=to, path=output, options=options) if force else ()

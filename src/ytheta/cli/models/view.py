@@ -10,8 +10,8 @@ import typer
 import ytheta as yt
 from ytheta.cli.interrupts import finish_after_interruption
 from ytheta.cli.log_options import Verbose, print_findings
-from ytheta.cli.options import Angles, AsJson, FixBase, Lengths, RobotArgument, Snap, print_json, read_robot
-from ytheta.conventions import SNAP
+from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
+from ytheta.cli.options import AsJson, print_json
 
 LogOption = Annotated[str | None, typer.Option(metavar="LOG", help="Play the recorded motion of this log.")]
 TrajectoryOption = Annotated[
@@ -22,6 +22,7 @@ Port = Annotated[int, typer.Option(metavar="N", help="Port on this machine; the 
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser; print the address only.")]
 
 
+@take_robot_options
 def view(
     robot: RobotArgument,
     log: LogOption = None,
@@ -31,10 +32,8 @@ def view(
     no_open: NoOpen = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
-    snap: Snap = SNAP,
-    fix_base: FixBase = False,
-    length: Lengths = None,
-    angle: Angles = None,
+    *,
+    robot_options: RobotOptions,
 ) -> None:
     """Show a robot in 3-D in the browser: inertia ellipsoids, collision capsules, sliders for the joints.
 
@@ -42,7 +41,7 @@ def view(
 
     Example: `ytheta view ur10e.model.toml --log run.parquet`
     """
-    loaded = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
+    loaded = read_robot(robot, robot_options)
     viewer = yt.view(loaded, log=log, mapping=mapping, trajectory=trajectory, port=port)
     with finish_after_interruption():
         try:

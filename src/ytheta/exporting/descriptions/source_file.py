@@ -10,13 +10,18 @@ from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.toml_document import parse_toml
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
+from ytheta.robot.reading.load import XACRO_EXTENSION
+from ytheta.robot.reading.xacro.expand import expand_xacro
 
 MAX_EXTENDED_FILES = 16
 
 
 def find_xml(source: ExportSource, root_tag: str) -> tuple[Path, bytes, Node] | None:
-    """Return the path, content and root element of the source file; None if it is not a file with this root element."""
-    found = _find_xml(source.description, root_tag)
+    """Return the path, content and root element of the source file; None if it is not a file with this root element.
+
+    A xacro file is a template, which cannot be edited: the content is that of its expansion.
+    """
+    found = _find_xml(source, root_tag)
     if found is None and source.must_keep:
         raise InputError(
             f"{source.description} is not a file that starts with <{root_tag}>; give a description in the format of "
@@ -40,14 +45,18 @@ def find_missing_source(source: ExportSource, to: str) -> tuple[Finding, ...]:
     return (Finding("new file", Severity.NOTE, f"{statement} is written", remedy),)
 
 
-def _find_xml(path: Path | None, root_tag: str) -> tuple[Path, bytes, Node] | None:
+def _find_xml(source: ExportSource, root_tag: str) -> tuple[Path, bytes, Node] | None:
+    path = source.description
     for _ in range(MAX_EXTENDED_FILES):
         if path is None or path.suffix.lower() != ".toml":
             break
         path = _find_extended(path)
     if path is None or path.suffix.lower() == ".toml":
         return None
-    content = read_bytes(path)
+    if path.suffix.lower() == XACRO_EXTENSION:
+        content = expand_xacro(path, source.xacro_args, source.package_paths)
+    else:
+        content = read_bytes(path)
     root = parse_xml(content, path)
     return (path, content, root) if root.tag == root_tag else None
 

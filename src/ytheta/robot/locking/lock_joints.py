@@ -19,7 +19,7 @@ from ytheta.robot.locking.reduced_parts import fix_joint, reduce_force, reduce_m
 from ytheta.robot.loops.independent import CoordinateChoice, choose_independent
 from ytheta.robot.parts import Coupling
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerCoordinate
 
 LOCK = "lock"  # code of the findings
 WILDCARDS = "*?["
@@ -29,21 +29,29 @@ MAX_MISMATCH = 1e-9  # rad or m; largest difference between two positions of a j
 def lock_joints(robot: Robot, positions: Mapping[str, float | None]) -> Robot:
     """Return the robot with some joints fixed at these positions, in rad or m.
 
-    A key is the name of a joint or motor, or a pattern with ``*`` and ``?``. None stands for the home position.
+    A key is the name of a joint or motor, or a pattern with ``*`` and ``?``. None stands for the home position; if the
+    robot has loops, for the position at which they close near home.
     """
     check_is_robot(robot)
     check_kind("lock", positions, Mapping, 'a dictionary of positions by joint, such as {"finger_joint1": 0.02}')
     if not positions:
         return robot
-    locks = _Locks(robot)
+    locks = _add_locks(robot, positions, robot.home_coordinates)
+    if robot.loops:
+        if locks.at_home:
+            locks = _add_locks(robot, positions, locks.close_near_home())
+        locks.close_loops()
+    return locks.apply()
+
+
+def _add_locks(robot: Robot, positions: Mapping[str, float | None], home: PerCoordinate) -> _Locks:
+    locks = _Locks(robot, home)
     for key, position in positions.items():
         check_kind("a name in 'lock'", key, str, "the name of a joint, or a pattern such as '*finger*'")
         if position is not None:
             position = check_number(f"the position at which {key!r} is locked", position, "a finite number in rad or m")
         locks.add(key, position)
-    if robot.loops:
-        locks.close_loops()
-    return locks.apply()
+    return locks
 
 
 def list_locked(robot: Robot) -> dict[str, float]:
@@ -54,10 +62,21 @@ def list_locked(robot: Robot) -> dict[str, float]:
 
 @dataclass
 class _Locks:
-    """The coordinates of a robot that are locked, and their positions."""
+    """The coordinates of a robot that are locked.
+
+    Attributes
+    ----------
+    robot    the robot without locks
+    home     the coordinates at home
+    fixed    the positions of the locked coordinates
+    at_home  those that are locked without a position
+    choice   which coordinates stay independent, if the robot has loops
+    """
 
     robot: Robot
+    home: PerCoordinate
     fixed: dict[str, float] = field(default_factory=dict)
+    at_home: set[str] = field(default_factory=set)
     choice: CoordinateChoice | None = None
 
     def add(self, key: str, position: float | None) -> None:
@@ -81,8 +100,7 @@ class _Locks:
     def _lock(self, name: str, position: float | None, *, exact: bool) -> None:
         robot = self.robot
         if name in robot.coordinates:
-            home = float(robot.home_coordinates[robot.coordinates.index(name)])
-            self._set(name, home if position is None else position, name, exact=exact)
+            self._set(name, position, name, exact=exact)
             return
         factors, offset = self._find_row(name)
         free = [k for k in np.flatnonzero(factors) if robot.coordinates[k] not in self.fixed]
@@ -100,32 +118,42 @@ class _Locks:
                 )
             return
         coordinate = robot.coordinates[free[0]]
-        home = float(robot.home_coordinates[free[0]])
-        value = home if position is None else (position - rest) / factors[free[0]]
-        self._set(coordinate, float(value), name, exact=exact)
+        value = None if position is None else float((position - rest) / factors[free[0]])
+        self._set(coordinate, value, name, exact=exact)
 
-    def _set(self, coordinate: str, value: float, name: str, *, exact: bool) -> None:
+    def _set(self, coordinate: str, position: float | None, name: str, *, exact: bool) -> None:
+        home = float(self.home[self.robot.coordinates.index(coordinate)])
+        value = home if position is None else position
         earlier = self.fixed.get(coordinate)
-        if earlier is None or (not exact and earlier == value):
+        if earlier is None:
             self.fixed[coordinate] = value
+            self.at_home |= {coordinate} if position is None else set()
         elif exact and abs(earlier - value) > MAX_MISMATCH:
             raise RobotError(f"{name!r} is locked twice, at {earlier:g} and at {value:g}; keep one position")
 
+    def close_near_home(self) -> PerCoordinate:
+        """Return coordinates near home at which the loops close; only locks with a position are in place."""
+        held = {name: value for name, value in self.fixed.items() if name not in self.at_home}
+        return self._close(held).pose
+
     def close_loops(self) -> None:
         """Close the loops with the locked coordinates in place, and lock the coordinates that cannot move then."""
-        robot = self.robot
-        home = {**dict(robot.home), **self.fixed}
-        posed = replace(robot, home=tuple((name, home[name]) for name in robot.coordinates if home.get(name, 0.0)))
-        preferred = [name for name in robot.actuated if name not in self.fixed]
-        choice = choose_independent(posed, preferred, held=tuple(self.fixed))
-        if not choice.closed:
-            listing = ", ".join(f"{name} = {value:g}" for name, value in self.fixed.items())
-            raise ClosureError(
-                f"the loops of robot {robot.name!r} cannot close with {listing} locked; lock at other positions"
-            )
-        pose = dict(zip(posed.coordinates, choice.pose, strict=True))
+        choice = self._close(self.fixed)
+        pose = dict(zip(self.robot.coordinates, choice.pose, strict=True))
         self.fixed |= {name: float(pose[name]) for name in choice.immobile if name not in self.fixed}
         self.choice = choice
+
+    def _close(self, held: Mapping[str, float]) -> CoordinateChoice:
+        """Choose independent coordinates at a pose that closes the loops with the held coordinates in place."""
+        robot = self.robot
+        home = {**dict(zip(robot.coordinates, map(float, self.home), strict=True)), **held}
+        posed = replace(robot, home=tuple((name, value) for name, value in home.items() if value))
+        choice = choose_independent(posed, [name for name in robot.actuated if name not in held], held=tuple(held))
+        if not choice.closed:
+            listing = ", ".join(f"{name} = {value:g}" for name, value in held.items())
+            locked = f" with {listing} locked; lock at other positions" if held else "; correct its home positions"
+            raise ClosureError(f"the loops of robot {robot.name!r} cannot close{locked}")
+        return choice
 
     def apply(self) -> Robot:
         """Return the robot with the locked coordinates fixed."""

@@ -1,0 +1,127 @@
+"""The options of every command that reads a robot: one group, so that no command lacks one of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+import ytheta as yt
+from ytheta.cli.options import parse_assignments, parse_locks, parse_texts, print_all_findings
+from ytheta.cli.shell.completion import complete_robot
+from ytheta.conventions import SNAP
+
+RobotArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A catalog name; a .urdf, .xacro, .xml (MJCF) or .toml file; a folder with robot.urdf and robot.yaml; or "
+        "rd:NAME of the package robot_descriptions.",
+        autocompletion=complete_robot,
+    ),
+]
+Snap = Annotated[
+    float,
+    typer.Option(metavar="RAD", help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that are not physically consistent.")]
+FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base at its position in the file.")]
+FloatingBase = Annotated[
+    bool, typer.Option("--floating-base", help="Let the base float, although the file does not say so.")
+]
+Lengths = Annotated[
+    list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
+]
+UnknownGeometry = Annotated[
+    bool,
+    typer.Option("--unknown-geometry", help="Treat all symbolic lengths and angles as unknown, even with values."),
+]
+Angles = Annotated[
+    list[str] | None,
+    typer.Option("--angle", metavar="NAME=VALUE", help="Set a symbolic angle, in radians, such as pi/2."),
+]
+
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE,…",
+        help="Fix these joints (names or patterns such as '*finger*') at positions in rad or m; without a value, at "
+        "home. Their masses stay.",
+    ),
+]
+XacroArguments = Annotated[
+    list[str] | None, typer.Option("--xacro-arg", metavar="NAME=VALUE", help="Set an argument of a .xacro file.")
+]
+PackagePaths = Annotated[
+    list[str] | None,
+    typer.Option("--package-path", metavar="DIR", help="A folder with ROS packages, for package:// and $(find …)."),
+]
+AllowPaths = Annotated[
+    list[str] | None,
+    typer.Option("--allow-path", metavar="DIR", help="A folder whose files the robot may open beside its own folder."),
+]
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """How the robot of a command is read, as on the command line; the arguments of ``load``."""
+
+    snap: Snap = SNAP
+    fix_base: FixBase = False
+    floating_base: FloatingBase = False
+    length: Lengths = None
+    angle: Angles = None
+    lock: Lock = None
+    xacro_arg: XacroArguments = None
+    package_path: PackagePaths = None
+    allow_path: AllowPaths = None
+
+    @property
+    def need_load(self) -> bool:
+        """Whether an option is given that only ``load`` takes, not the functions that also read identified models."""
+        return bool(self.floating_base or self.lock or self.xacro_arg or self.package_path or self.allow_path)
+
+
+def take_robot_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of RobotOptions in place of its argument ``robot_options``."""
+    names = [field.name for field in fields(RobotOptions)]
+    hints = get_type_hints(RobotOptions, include_extras=True)
+
+    @wraps(command)
+    def run(**arguments: Any) -> None:
+        robot_options = RobotOptions(**{name: arguments.pop(name) for name in names})
+        command(**arguments, robot_options=robot_options)
+
+    signature = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in signature.parameters.items() if name != "robot_options"]
+    added = [
+        inspect.Parameter(field.name, kept[0].kind, default=field.default, annotation=hints[field.name])
+        for field in fields(RobotOptions)
+    ]
+    # Typer reads both to find the options.
+    run.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*kept, *added)}
+    return run
+
+
+def read_robot(source: str, robot_options: RobotOptions, *, strict: bool = False) -> yt.Robot:
+    """Read the robot of a command, and print the reader's findings on stderr."""
+    robot = yt.load(
+        source,
+        snap=robot_options.snap,
+        strict=strict,
+        fix_base=robot_options.fix_base,
+        floating_base=robot_options.floating_base,
+        lengths=parse_assignments(robot_options.length, "--length"),
+        angles=parse_assignments(robot_options.angle, "--angle"),
+        lock=parse_locks(robot_options.lock),
+        xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),
+        package_paths=robot_options.package_path or (),
+        allow_paths=robot_options.allow_path or (),
+    )
+    print_all_findings(robot.findings)
+    return robot

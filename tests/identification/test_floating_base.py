@@ -78,6 +78,19 @@ def test_a_force_plate_identifies_base_and_legs() -> None:
     assert wrongly.fit.relative_percent > 1.0  # a wrench acted, although the log says that none did
 
 
+def test_default_options_identify_a_floating_robot() -> None:
+    """The choice of friction laws by the data concerns the joints alone; a law that is there is found."""
+    plain = float_base(ytheta.load(urdf("double_pendulum.urdf"))).with_drives(lambda *_: Drive(viscous=0.02))
+    log = move_smoothly(plain, 12.0, 0)
+    assert log.tau is not None
+    qd = np.gradient(log.q[:, 6:], log.t, axis=0)
+    friction = np.sign(qd) * np.sqrt(np.abs(qd)) * log.tau[:, 6:].std(axis=0)
+    for root, names in ((0.0, set()), (0.5, {"joint1.fs", "joint2.fs"})):
+        fit = ytheta.identify(plain, replace(log, tau=log.tau + np.pad(root * friction, ((0, 0), (6, 0)))))
+        assert {name for name in fit.base.names if name.endswith(".fs")} == names
+        assert fit.fit.relative_percent < 1.0
+
+
 def fly(path: Path, seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times, coordinates and torques of a quadruped in free fall that moves its legs, from MuJoCo."""
     import mujoco

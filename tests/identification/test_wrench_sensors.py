@@ -8,13 +8,13 @@ import ytheta
 from ytheta.robot.floating.base import add_wrench_sensor
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
+from ytheta.robot.robot import Robot
+
+TOOL = Inertia.about_center(2.0, (0.02, -0.03, 0.08), ((0.02, 0.001, 0.0), (0.001, 0.03, 0.0), (0.0, 0.0, 0.01)))
 
 
-def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
-    tool = Inertia.about_center(2.0, (0.02, -0.03, 0.08), ((0.02, 0.001, 0.0), (0.001, 0.03, 0.0), (0.0, 0.0, 0.01)))
-    arm = ytheta.load("ur10").with_drives(lambda *_: Drive())
-    truth = add_wrench_sensor(arm.with_load(tool, name="tool"), "tool_grasp")
-    unknown = add_wrench_sensor(arm.with_load(Inertia(), name="tool"), "tool_grasp")
+def make_table(truth: Robot) -> dict[str, np.ndarray]:
+    """Columns of a log of a smooth motion of six joints, with their torques and the wrench of the sensor."""
     rng, t = np.random.default_rng(0), np.arange(0.0, 15.0, 0.004)
     q, qd, qdd = np.zeros((3, len(t), 12))
     for _ in range(3):
@@ -25,7 +25,14 @@ def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
         qdd[:, :6] -= a * w * w * np.sin(angle)
     tau = ytheta.inverse_dynamics(truth)(q, qd, qdd)
     table = {"t": t, "q": q[:, :6], "tau": tau[:, :6]}
-    table |= {name: tau[:, 6 + k] for k, name in enumerate(truth.sensor_coordinates)}
+    return table | {name: tau[:, 6 + k] for k, name in enumerate(truth.sensor_coordinates)}
+
+
+def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
+    arm = ytheta.load("ur10").with_drives(lambda *_: Drive())
+    truth = add_wrench_sensor(arm.with_load(TOOL, name="tool"), "tool_grasp")
+    unknown = add_wrench_sensor(arm.with_load(Inertia(), name="tool"), "tool_grasp")
+    table = make_table(truth)
     log = ytheta.read_log(table, unknown)
     assert log.joints == unknown.actuated
     assert not [finding for finding in log.findings if finding.is_warning]
@@ -40,3 +47,17 @@ def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
     without = {name: column for name, column in table.items() if not name.startswith("tool_grasp")}
     plain = ytheta.identify(arm.with_load(Inertia(), name="tool"), without, friction=(), rotor_inertia=False)
     assert not set(names) & set(plain.base.names)  # joint torques alone do not separate the tool from the last link
+
+
+def test_default_options_identify_an_arm_with_a_sensor() -> None:
+    """The choice of friction laws concerns the joints alone; the twin: a tool that is described wrongly is noticed."""
+    arm = ytheta.load("ur10").with_drives(lambda *_: Drive(viscous=5.0, coulomb=3.0))
+    truth = add_wrench_sensor(arm.with_load(TOOL, name="tool"), "tool_grasp")
+    unknown = add_wrench_sensor(arm.with_load(Inertia(), name="tool"), "tool_grasp")
+    fit = ytheta.identify(unknown, make_table(truth))
+    assert fit.fit.relative_percent < 1.0
+    values = dict(zip(fit.base.independent, fit.beta.tolist(), strict=True))
+    assert abs(values["tool.m"] - TOOL.mass) < 0.02
+    light = add_wrench_sensor(arm.with_load(Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="tool"), "tool_grasp")
+    other = ytheta.identify(unknown, make_table(light))
+    assert abs(dict(zip(other.base.independent, other.beta.tolist(), strict=True))["tool.m"] - TOOL.mass) > 0.5

@@ -17,10 +17,11 @@ from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, RobotError, UnknownNameError, UnsetAngleError
 from ytheta.files.angles import Angle
 from ytheta.files.lengths import symbol
+from ytheta.robot.floating.base import add_wrench_sensor, float_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.parts import Joint, JointKind, Link, Marker
+from ytheta.robot.parts import Drive, Joint, JointKind, Link, Marker
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
@@ -191,3 +192,16 @@ def test_the_arrays_of_a_robot_are_read_only() -> None:
     for array in (robot.theta, robot.home_coordinates, *robot.coupling_map, *robot.motor_map):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0.0
+
+
+def test_joints_of_floating_bases_and_sensors_have_no_drive_to_change() -> None:
+    arm = load("ur10").with_load(Inertia(), name="tool")
+    robot = add_wrench_sensor(float_base(arm), "tool_grasp")
+    changed = robot.with_drives(lambda _, drive: replace(drive, root=0.1))
+    kinds = {joint.kind for joint in changed.joints if joint.drive.root is None}
+    assert kinds == {JointKind.FREE, JointKind.SENSOR}
+    assert [drive.root for _, drive in changed.drives] == [0.1] * 6
+    for kind in (JointKind.FREE, JointKind.SENSOR):  # the twin: a drive on such a joint is refused
+        driven = tuple(replace(j, drive=Drive(root=0.1)) if j.kind is kind else j for j in robot.joints)
+        with pytest.raises(RobotError, match="has no drive"):
+            replace(robot, joints=driven)

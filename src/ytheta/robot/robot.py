@@ -499,11 +499,12 @@ class Robot(Displayed):
     def with_drives(self, change: Callable[[str, Drive], Drive]) -> Robot:
         """Return this robot with every drive replaced by ``change(name, drive)``.
 
-        The name is that of the joint, cut joint or motor to which the drive belongs.
+        The name is that of the joint, cut joint or motor to which the drive belongs. Joints that are neither revolute
+        nor prismatic, such as those of floating bases and sensors, have no drive and stay as they are.
         """
 
         def change_joint(joint: Joint) -> Joint:
-            return replace(joint, drive=change(joint.name, joint.drive))
+            return replace(joint, drive=change(joint.name, joint.drive)) if joint.moves else joint
 
         return replace(
             self,

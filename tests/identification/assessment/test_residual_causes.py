@@ -108,6 +108,20 @@ def test_a_joint_at_rest_is_named() -> None:
     assert explain_residual("q1", make_data(np.zeros(2000), qd)).cause is Cause.UNEXPLAINED
 
 
+def test_a_cause_is_named_if_the_model_expresses_every_lag() -> None:
+    """The rate of the predicted torque is zero or a column of the model, so that no delay can be measured."""
+    t = np.linspace(0.0, 20.0, 2000)
+    q, qd = np.sin(3.0 * t) + 0.5 * np.sin(7.7 * t), 3.0 * np.cos(3.0 * t) + 3.85 * np.cos(7.7 * t)
+    data = replace(make_data(np.abs(q), qd), q=q)
+    for rate in (np.zeros(2000), qd):
+        explained = explain_residual("q1", replace(data, predicted_rate=rate))
+        assert explained.cause is Cause.POSITION
+        assert explained.text == "it has a torque that depends on its position"
+    late = explain_residual("q1", replace(data, predicted_rate=np.abs(q) / -0.02))  # the twin: a lag of 20 ms
+    assert late.cause is Cause.LAG
+    assert late.text == "its torque is 20 ms late"
+
+
 def test_only_the_other_blocks_count() -> None:
     """A column with other signs in the other blocks explains nothing; one with the same signs explains all."""
     rng = np.random.default_rng(2)

@@ -122,6 +122,7 @@ def explain_residual(joint: str, data: JointResiduals) -> ResidualCause:
     if left < MIN_REMAINDER_SHARE * total:
         return unexplained
     shares: dict[Cause, float] = {}
+    delay = 0.0  # s; of a lag
     for cause, columns in _make_columns(data):
         kept = _remove_model(columns, data.regressor)
         if np.linalg.norm(kept) > MIN_COLUMN_REMAINDER * np.linalg.norm(columns):

@@ -59,7 +59,7 @@ from ytheta.identification.standard_parameters import (
 )
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.origin import LogOrigin
+from ytheta.logs.origin import LogOrigin, LogSize
 from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
@@ -97,12 +97,23 @@ class Origin:
     prior: PriorCenter = PriorCenter.NONE
     prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
     log_origins: tuple[LogOrigin | None, ...] = ()  # one per log, validation logs last: the columns of the files
+    log_sizes: tuple[LogSize, ...] = ()  # one per log, validation logs last: as recorded, before the low-pass
 
     @property
     def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
         """Names and origins of the logs that were read from files or tables."""
         pairs = zip((*self.logs, *self.validation_logs), self.log_origins, strict=False)  # origins may be unknown
         return [(name, origin) for name, origin in pairs if origin is not None]
+
+    @property
+    def fit_sizes(self) -> tuple[LogSize, ...]:
+        """The sizes of the logs of the fit."""
+        return self.log_sizes[: len(self.logs)]
+
+    @property
+    def validation_sizes(self) -> tuple[LogSize, ...]:
+        """The sizes of the validation logs."""
+        return self.log_sizes[len(self.logs) :]
 
     @property
     def cutoff(self) -> float:

@@ -18,7 +18,7 @@ from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.origin import LogOrigin
+from ytheta.logs.origin import LogOrigin, LogSize
 from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import PerSample, SamplesByJoint, freeze
 
@@ -99,6 +99,11 @@ class Log(Displayed):
             np.subtract(self.t[start + 1 : stop], self.t[start : stop - 1], out=steps[count:end])
             count = end
         return 1.0 / float(np.median(steps, overwrite_input=True))
+
+    @property
+    def size(self) -> LogSize:
+        """Number of samples, recorded time and rate, for statistics that outlive the log."""
+        return LogSize(len(self), self.seconds, self.rate)
 
     def select_rows(self, start: int, stop: int) -> Log:
         """Return a log of rows ``start:stop``, with the segments clipped to these rows."""

@@ -32,6 +32,15 @@ class ColumnOrigin:
 
 
 @dataclass(frozen=True)
+class LogSize:
+    """Number of samples of a log, recorded time in seconds without gaps, and samples per second."""
+
+    samples: int
+    seconds: float
+    rate: float
+
+
+@dataclass(frozen=True)
 class LogOrigin:
     """What was chosen from a file or a table in memory.
 

@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 
 from ytheta.identification.result import Identification
+from ytheta.logs.origin import LogSize
+from ytheta.report.identification.statistics import describe_sizes
 from ytheta.report.identification.text import print_identification
 from ytheta.report.numbers import (
     format_plain,
@@ -27,3 +29,20 @@ def test_the_text_fits_the_width(identification: Identification, width: int) -> 
         assert words in wide
         assert (words in text) or width < 120
     assert ("--verbose" in text) == ("combined with" not in text or " …" in text)
+
+
+def test_the_first_lines_state_the_size_of_the_logs(identification: Identification) -> None:
+    text = render_text(partial(print_identification, identification=identification), width=200)
+    fitted, validated = (
+        next(line for line in text.splitlines() if line.startswith(words)) for words in ("fitted to", "validated on")
+    )
+    assert fitted.endswith(": 19.49 s, 4000 samples at 200 Hz")
+    assert validated.endswith(": 19.49 s, 4000 samples at 200 Hz")
+    assert identification.fit.samples < 4000  # the twin: the errors are computed at fewer samples
+
+
+def test_sizes_of_several_logs_are_added() -> None:
+    assert describe_sizes([LogSize(300, 3.0, 100.0), LogSize(500, 2.5, 200.0)]) == (
+        "5.5 s, 800 samples at 100 and 200 Hz"
+    )
+    assert describe_sizes([LogSize(300, 3.0, 100.0)] * 2) == "6 s, 600 samples at 100 Hz"

@@ -182,6 +182,7 @@ def _describe_origin(
         prior=request.prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=request.prior.source,
         log_origins=tuple(log.origin for log in request.logs),
+        log_sizes=tuple(log.size for log in request.logs),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.verdict import describe_motion
+from ytheta.logs.origin import LogSize
 from ytheta.report.numbers import format_plain
 from ytheta.shapes import PerJoint
 
@@ -112,6 +113,13 @@ def describe_rests(identification: Identification) -> dict[str, str]:
     shares = 100.0 * (1.0 - errors.used_share)
     names = identification.base.robot.actuated
     return {name: f"{share:.2g} %" for name, share in zip(names, shares.tolist(), strict=True) if share > 0.0}
+
+
+def describe_sizes(sizes: Sequence[LogSize]) -> str:
+    """Return recorded time, number of samples and rates of logs together."""
+    seconds, samples = sum(size.seconds for size in sizes), sum(size.samples for size in sizes)
+    rates = " and ".join(dict.fromkeys(f"{size.rate:.4g}" for size in sizes))
+    return f"{seconds:.4g} s, {samples} samples at {rates} Hz"
 
 
 def list_file_names(paths: tuple[str, ...]) -> str:

@@ -60,7 +60,13 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
         f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter",
     )
     yield "condition number", format_number(identification.condition_number), "of the scaled equations"
-    yield "samples", format_count(identification.samples), f"{format_number(identification.fit.seconds)} s of motion"
+    sizes = identification.origin.fit_sizes
+    yield (
+        "samples",
+        format_count(sum(size.samples for size in sizes)),
+        f"{format_number(sum(size.seconds for size in sizes))} s of motion, "
+        f"{format_count(identification.samples)} equations per joint",
+    )
     yield "mean NRMSE", format_percent(100.0 * errors.nrmse_mean), "RMSE / standard deviation of the torque"
     if identification.reported is not None:
         reported = identification.reported.validation or identification.reported.fit

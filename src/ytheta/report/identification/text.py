@@ -28,6 +28,7 @@ from ytheta.report.identification.statistics import (
     describe_low_pass,
     describe_parameters,
     describe_reported_errors,
+    describe_sizes,
     list_file_names,
     list_weaknesses,
 )
@@ -238,10 +239,10 @@ def _describe_data(identification: Identification) -> Iterator[Text]:
         f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} {parameters}; "
         f"estimator {origin.estimator}, {origin.form} form, {describe_low_pass(identification)}"
     )
-    yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {_describe_size(identification.fit)}")
+    yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {describe_sizes(origin.fit_sizes)}")
     if identification.validation is not None:
         names = list_file_names(origin.validation_logs)
-        yield safe_text(f"validated on  {names}: {_describe_size(identification.validation)}")
+        yield safe_text(f"validated on  {names}: {describe_sizes(origin.validation_sizes)}")
 
 
 def _list_remarks(identification: Identification) -> Iterator[Text]:
@@ -268,11 +269,6 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         parts = list_names(tuple(identification.inconsistent), MAX_NAMES)
         remark = f"the parameters of {parts} are not physically consistent; simulators may refuse the model"
         yield safe_text(remark, "yellow")
-
-
-def _describe_size(errors: TorqueErrors) -> str:
-    rate = errors.samples / errors.seconds if errors.seconds > 0.0 else 0.0
-    return f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
 
 
 def _list_terms(expression: str, name: str) -> list[str]:

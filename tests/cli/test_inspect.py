@@ -215,6 +215,27 @@ def test_singular_and_plural(tmp_path: Path) -> None:
     assert "1 joint, 1 actuated: q1\n14 standard parameters: 10 of 1 link, 4 of the drives" in last
 
 
+def test_absent_parameters_are_counted(tmp_path: Path) -> None:
+    """What is declared absent, as ``ytheta base`` counts it; the twin: nothing is absent without a declaration."""
+    ball = '<joint name="ball" type="ball"/><geom size="0.1" pos="0.1 0.2 0.3"/>'
+    (tmp_path / "ball.xml").write_text(f'<mujoco><worldbody><body name="a">{ball}</body></worldbody></mujoco>')
+    (tmp_path / "less.toml").write_text(
+        'extends = "ball.xml"\n[[joint]]\nname = "ball.x"\ndrive = { rotor = false, friction = false }\n'
+    )
+    base = json.loads(ytheta("base", "ball.xml", "--json", cwd=tmp_path).stdout)
+    for name, drives in (("ball.xml", []), ("less.toml", [f"ball.x.{p}" for p in ("Ia", "fv", "fc", "fo")])):
+        data = json.loads(ytheta("inspect", name, "--json", cwd=tmp_path).stdout)
+        assert (data["standard_parameters"], base["standard_parameters"]) == (42, 10)
+        assert len(data["absent_parameters"]) == 20 + len(drives)
+        assert [entry for entry in data["absent_parameters"] if entry.startswith("ball.")] == drives
+        counts = "24 of them are absent from this robot and not identified: 20 of the links, 4 of the drives"
+        expected = counts if drives else "20 of them are absent from this robot and not identified: 20 of the links\n"
+        assert expected in ytheta("inspect", name, cwd=tmp_path).stdout
+    (tmp_path / "arm.urdf").write_text(ARM)
+    assert json.loads(ytheta("inspect", "arm.urdf", "--json", cwd=tmp_path).stdout)["absent_parameters"] == []
+    assert "absent" not in ytheta("inspect", "arm.urdf", cwd=tmp_path).stdout
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_tables_do_not_break_numbers(columns: int) -> None:
     text = ytheta("inspect", "panda", columns=columns).stdout

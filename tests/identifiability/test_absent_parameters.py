@@ -6,14 +6,20 @@ poses, and of the rotors of the actuated joints alone.
 
 from __future__ import annotations
 
+import importlib.resources
 from dataclasses import replace
+from pathlib import Path
 
+import mujoco
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import ytheta as yt
 from tests.support.loop_motion import differentiate_motion, draw_motion, get_constraint
+from tests.support.mjcf_models import body_names, read, read_text, world_text
 from tests.support.pinocchio_peer import peer
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError
 from ytheta.robot.parts import Drive
@@ -150,3 +156,71 @@ def test_the_torque_is_that_of_the_base_parameters() -> None:
     q, qd, qdd = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 20, 6))
     Y = yt.regressor(robot, base)(q, qd, qdd)
     np.testing.assert_allclose(Y @ base.beta, yt.inverse_dynamics(robot)(q, qd, qdd), rtol=1e-9, atol=1e-9)
+
+
+BODY = '<inertial pos="0.1 0.02 0.03" mass="1" fullinertia=".02 .03 .025 .001 .002 .003"/>'
+END = f'<body name="end" pos="0.3 0.1 0.2"><joint name="last" axis="0 1 0"/>{BODY}</body></body>'
+JOINTS = {
+    "ball": '<joint name="ball" type="ball" pos="0.05 0.02 0.01"/>',
+    "universal": '<joint name="u"/><joint name="v" axis="1 0 0"/>',
+    "slides": '<joint name="u" type="slide" axis="1 0 0"/><joint name="v" type="slide" axis="0 1 0"/>',
+}
+
+
+def make_pinocchio_joint(name: str) -> pin.JointModel:
+    """The joint of the first body as one joint of Pinocchio, without links between its axes."""
+    if name == "ball":
+        return pin.JointModelSpherical()
+    joint = pin.JointModelComposite(2)
+    parts = {
+        "universal": (pin.JointModelRZ(), pin.JointModelRX()),
+        "slides": (pin.JointModelPX(), pin.JointModelPY()),
+    }
+    for part in parts[name]:
+        joint.addJoint(part)
+    return joint
+
+
+def count_by_pinocchio(name: str) -> int:
+    """The rank of Pinocchio's regressor of two bodies."""
+    model, rng = pin.Model(), np.random.default_rng(0)
+    anchor = pin.SE3(np.eye(3), np.array([0.05, 0.02, 0.01]) if name == "ball" else np.zeros(3))
+    first = pin.SE3(pin.rpy.rpyToMatrix(*np.radians([10.0, 20.0, 30.0])), np.zeros(3)) * anchor
+    body = model.addJoint(0, make_pinocchio_joint(name), first, "first")
+    model.addJoint(body, pin.JointModelRY(), anchor.inverse() * pin.SE3(np.eye(3), np.array([0.3, 0.1, 0.2])), "last")
+    data, rows = model.createData(), []
+    for _ in range(60):
+        q = pin.integrate(model, pin.neutral(model), rng.normal(size=model.nv))
+        rows.append(pin.computeJointTorqueRegressor(model, data, q, *rng.normal(size=(2, model.nv))))
+    sizes = np.linalg.svd(np.vstack(rows), compute_uv=False)
+    return int((sizes > 1e-9 * sizes[0]).sum())
+
+
+def give_inertia_to_all_links(robot: Robot) -> Robot:
+    return replace(robot, links=tuple(replace(link, has_inertia=True) for link in robot.links))
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_links_between_the_joints_of_a_body_have_no_parameters(name: str) -> None:
+    content = f'<body name="a" euler="10 20 30">{JOINTS[name]}{BODY}{END}'
+    robot = read_text(world_text(content, '<compiler eulerseq="XYZ"/>'))
+    base = yt.base_parameters(robot)
+    assert len(base) == count_by_pinocchio(name)
+    assert {entry.rpartition(".")[0] for entry in base.selected} == {"a", "end"}
+    assert len(yt.base_parameters(give_inertia_to_all_links(robot))) > len(base)  # the twin
+
+
+@pytest.mark.parametrize(("name", "count"), [("humanoid", 90), ("walker2d", 22)])
+def test_bodies_with_several_joints_count_once(name: str, count: int) -> None:
+    """Models of gymnasium; the oracle is the rank of Pinocchio's regressor of the bodies that MuJoCo knows."""
+    path = Path(str(importlib.resources.files("gymnasium.envs.mujoco") / "assets" / f"{name}.xml"))
+    robot, bodies = read(path), set(body_names(mujoco.MjModel.from_xml_path(str(path))))
+    owners = [link.name for link in robot.merged.links[1:] for _ in LINK_PARAMETERS]
+    kept = [k for k, owner in enumerate(owners) if owner in bodies]
+    rng, size, pinocchio = np.random.default_rng(0), len(robot.actuated), peer(robot)
+    W = np.vstack([pinocchio.regressor(*rng.normal(size=(3, size)))[:, kept] for _ in range(80)])
+    sizes = np.linalg.svd(W / np.maximum(np.linalg.norm(W, axis=0), 1e-9), compute_uv=False)
+    assert int((sizes > MIN_SINGULAR_VALUE * sizes[0]).sum()) == count
+    assert sum(not entry.endswith(".k") for entry in yt.base_parameters(robot).independent) == count
+    all_links = yt.base_parameters(give_inertia_to_all_links(robot)).independent
+    assert sum(not entry.endswith(".k") for entry in all_links) > count  # the twin

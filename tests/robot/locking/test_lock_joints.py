@@ -11,9 +11,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from tests.support.mjcf_models import read_text, world_text
 from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.errors import ClosureError, InputError, RobotError
 from ytheta.findings import Severity
+from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.locking.lock_joints import list_locked, lock_joints
@@ -151,6 +153,25 @@ def test_a_position_outside_of_the_limits_is_a_warning(tmp_path: Path) -> None:
 def test_wrong_locks_are_errors(tmp_path: Path, lock: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load(write_arm(tmp_path, MIMIC), lock=lock)
+
+
+@pytest.mark.parametrize(
+    ("locked", "carrier", "count"),
+    [(["ball.x"], "a", 9), (["ball.y"], "a", 9), (["ball.z"], "a.y", 9), (["ball.y", "ball.z"], "a.x", 3)],
+)
+def test_a_body_on_a_locked_hinge_of_a_ball_joint_is_identified(locked: list[str], carrier: str, count: int) -> None:
+    """Its carrier has no inertia of its own; the count is the same if the mass of the body is not known.
+
+    Two axes show all but the mass of a body, one horizontal axis its inertia and two first moments.
+    """
+    body = '<body name="a"><joint name="ball" type="ball"/><geom size="0.1" pos="0.1 0.2 0.3"/></body>'
+    ball = read_text(world_text(body))
+    unknown = ball.with_inertias({link.name: Inertia() for link in ball.links})
+    positions = dict.fromkeys(locked, 0.3)
+    base, other = (base_parameters(lock_joints(robot, positions)) for robot in (ball, unknown))
+    assert {entry.rpartition(".")[0] for entry in base.selected} == {carrier}
+    assert other.independent == base.independent
+    assert len(base) == count
 
 
 def make_wrist() -> Robot:

@@ -11,6 +11,7 @@ import yaml
 
 from tests.support.paths import SHARED_ROBOTS
 from ytheta.errors import InputError, RobotFileError
+from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.reading.load import load
 
@@ -111,6 +112,11 @@ def test_spherical_and_universal_joints_are_hinges(tmp_path: Path) -> None:
     robot = load(write(tmp_path, table + "joint_name: [jb, jc]\njoint_type: [SPHERICAL, UJOINT_ZY]\n"))
     assert [joint.name for joint in robot.movable] == ["ja", "jb.x", "jb.y", "jb.z", "jc.z", "jc.y"]
     assert close_loops(robot).or_raise().freedom == 3
+    assert {link.name for link in robot.links if not link.has_inertia} == {"b.x", "b.y", "c.z"}
+    owners = {name.rpartition(".")[0] for name in base_parameters(robot).selected}
+    assert owners == {"a", "b", "c"}
+    plain = load(write(tmp_path, table))  # the twin: links without mass in the URDF are those of the user
+    assert all(link.has_inertia for link in plain.links)
 
 
 def test_a_table_that_belongs_to_another_file_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from ytheta.conventions import LINK_PARAMETERS, OPTIONAL_JOINT_PARAMETERS
 from ytheta.report.numbers import replace_nonfinite
 from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.parameters import find_absent_parameters
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 
@@ -25,6 +26,7 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
         "passive": list(robot.passive) if robot.loops else [],
         "loops": len(robot.loops),
         "standard_parameters": len(robot.parameter_names),
+        "absent_parameters": _list_absent_parameters(robot),
         "gravity_in_base": list(robot.gravity_in_base),
         "lengths": dict(robot.lengths),
         "unset_lengths": list(robot.unset_lengths),
@@ -49,6 +51,12 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
         "loop_table": [_summarize_loop(robot, loop) for loop in robot.loops],
         "findings": [replace_nonfinite(finding.data) for finding in robot.findings],
     }
+
+
+def _list_absent_parameters(robot: Robot) -> list[str]:
+    """Return the standard parameters that the robot does not have, in the order of theta."""
+    absent = find_absent_parameters(robot)
+    return [name for name in robot.parameter_names if name in absent]
 
 
 def _summarize_links(robot: Robot) -> list[dict[str, Any]]:

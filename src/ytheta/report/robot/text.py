@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.report.robot.summary import summarize_robot
 from ytheta.report.robot.tables import build_joint_tables, build_link_tables, format_axis, make_text
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -71,6 +72,11 @@ def describe_sizes(robot: Robot, data: Mapping[str, Any]) -> Iterator[Text]:
         f"{data['standard_parameters']} standard parameters: {10 * bodies} of {format_count(bodies, 'link')}, "
         f"{drives} of the drives{f', {forces} of the forces' if forces else ''}; moving mass {mass}"
     )
+    if absent := data["absent_parameters"]:
+        of_links = sum(name.rpartition(".")[2] in LINK_PARAMETERS for name in absent)
+        counts = {"links": of_links, "drives": len(absent) - of_links}
+        parts = ", ".join(f"{count} of the {owners}" for owners, count in counts.items() if count)
+        yield make_text(f"{len(absent)} of them are absent from this robot and not identified: {parts}")
 
 
 def describe_consistency(data: Mapping[str, Any]) -> Iterator[Text]:

@@ -15,7 +15,7 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number
 from ytheta.errors import ClosureError, RobotError, UnknownNameError, suggest_names
 from ytheta.findings import Finding, Severity
-from ytheta.robot.locking.reduced_parts import fix_joint, reduce_force, reduce_motor
+from ytheta.robot.locking.reduced_parts import fix_joint, reduce_force, reduce_links, reduce_motor
 from ytheta.robot.loops.independent import CoordinateChoice, choose_independent
 from ytheta.robot.parts import Coupling
 from ytheta.robot.robot import Robot, check_is_robot
@@ -180,6 +180,7 @@ class _Locks:
         actuated = tuple(sorted(actuated, key=lambda name: order.get(name, len(order))))
         return replace(
             robot,
+            links=reduce_links(robot.links, robot.joints, positions),
             joints=joints,
             loops=loops,
             couplings=couplings,

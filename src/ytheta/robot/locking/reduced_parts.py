@@ -1,13 +1,13 @@
-"""Joints, motors and forces of a robot after some of its joints have been locked."""
+"""Links, joints, motors and forces of a robot after some of its joints have been locked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ytheta.files.expressions import replace_positions
 from ytheta.robot.frame import Frame
-from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits, Motor
+from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits, Link, Motor
 
 
 def fix_joint(joint: Joint, position: float) -> Joint:
@@ -17,6 +17,18 @@ def fix_joint(joint: Joint, position: float) -> Joint:
     else:
         motion = Frame.shift(*(position * entry for entry in joint.axis))
     return replace(joint, kind=JointKind.FIXED, placement=joint.placement @ motion, limits=Limits(), drive=Drive())
+
+
+def reduce_links(links: Sequence[Link], joints: Sequence[Joint], locked: Collection[str]) -> tuple[Link, ...]:
+    """Return the links, of which those that carry a link with inertia on a locked joint have one too.
+
+    ``joints`` have parents before children. An unknown inertia has the value zero, and counts as well.
+    """
+    bodies = {link.name for link in links if link.has_inertia}
+    for joint in reversed(joints):
+        if joint.name in locked and joint.child in bodies:
+            bodies.add(joint.parent)
+    return tuple(replace(link, has_inertia=link.name in bodies) for link in links)
 
 
 def reduce_motor(motor: Motor, still: set[str]) -> Motor | None:

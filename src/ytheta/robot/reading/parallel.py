@@ -8,7 +8,8 @@ The keys of robot.yaml are::
     joint_name    joints that are not revolute, although the URDF says so
     joint_type    of each of them: SPHERICAL, or UJOINT_XY and the like, which turns about two axes
 
-A spherical joint becomes three hinges about x, y and z, a universal joint two; their names end with the axis.
+A spherical joint becomes three hinges about x, y and z, a universal joint two; their names end with the axis. The links
+between these hinges are declared to have no inertia, so that it is not identified.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _replace_joints(robot: Robot, table: LoopTable, path: Path) -> Robot:
         axes = table.joint_axes.get(joint.name, "")
         hinges = _split_joint(joint, axes) if axes else [joint]
         joints += hinges
-        links += [Link(hinge.child) for hinge in hinges[:-1]]
+        links += [Link(hinge.child, has_inertia=False) for hinge in hinges[:-1]]
     if not table.joint_axes:
         return robot
     return replace(robot, links=tuple(links), joints=tuple(joints), actuated=())

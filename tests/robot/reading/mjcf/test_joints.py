@@ -41,6 +41,7 @@ def test_several_joints_in_one_body_move_in_order() -> None:
     assert [link.name for link in robot.links] == ["world", "a.one", "a.two", "a", "b", "body3"]
     assert [joint.name for joint in robot.joints] == ["one", "two", "three", "b.joint", "body3.fixed"]
     assert robot.link("a.one").inertia.massless
+    assert [link.name for link in robot.links if not link.has_inertia] == ["a.one", "a.two"]
 
 
 def test_swapped_joints_are_detected() -> None:

@@ -5,7 +5,8 @@ in the frame of the body. The joints before this joint also move its axis and an
 
     parent ── body's pose ──▶ J1 ──▶ J2 ──▶ … ──▶ body,      J = shift(anchor) turn(axis, q - ref) shift(-anchor)
 
-Each J except the last moves a massless link called ``<body>.<joint>``. If q = ref, J is the identity.
+Each J except the last moves a link called ``<body>.<joint>``, which is declared to have no inertia. If q = ref, J is
+the identity.
 
 A ball joint becomes three hinges about the x, y and z axes of the body, called ``<joint>.x``, ``<joint>.y`` and
 ``<joint>.z``. Its orientation is singular if the second one is at a quarter turn.

@@ -10,7 +10,7 @@ inertia of a moving body depends on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
     collision = read_collision(root, path, bodies, compiler, defaults, findings, allow_paths)
     robot = Robot(
         name=root.get("model", path.stem),
-        links=tuple(Link(name, inertias.get(name, MASSLESS).inertia) for name in _list_link_names(joints)),
+        links=tuple(_make_link(name, inertias) for name in _list_link_names(joints)),
         joints=tuple(joints),
         loops=loops,
         couplings=couplings,
@@ -95,6 +95,11 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
     home_in_order = tuple((name, home[name]) for name in robot.coordinates if home.get(name, 0.0) != 0.0)
     driven = (name for joint in actuation for name in (joint, *(f"{joint}.{letter}" for letter in BALL_AXES)))
     return choose_actuated(replace(robot, home=home_in_order), driven)
+
+
+def _make_link(name: str, inertias: Mapping[str, BodyInertia]) -> Link:
+    """Return the link of a body, or a link between two joints of a body, which has no inertia to be identified."""
+    return Link(name, inertias[name].inertia) if name in inertias else Link(name, has_inertia=False)
 
 
 def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:

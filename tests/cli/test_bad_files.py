@@ -76,7 +76,7 @@ BAD_FILES = {
     ),
     "xacro": ("r.urdf", '<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', "this is a xacro file"),
     "no robot": ("r.xml", "<html/>", "neither a URDF, which starts with <robot>, nor an MJCF"),
-    "no link": ("r.urdf", '<robot name="r"/>', "a robot needs at least one link"),
+    "no link": ("r.urdf", '<robot name="r"/>', "there is no <link>, so this is not the description of a robot"),
     "empty": ("r.urdf", "", "is empty"),
     "loop that cannot close": (
         "r.toml",

@@ -54,9 +54,16 @@ def _expand(request: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # xacro raises errors of all kinds, also those of expressions in the file
         if _is_caused_by_memory(error):
             return {"error": "memory"}
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = _clean(str(error)) or type(error).__name__
         package = re.search(r"Package not found: (\S+)", text)
         return {"error": "package", "name": package[1]} if package else {"error": "expansion", "text": text}
+
+
+def _clean(text: str) -> str:
+    """Return a message of xacro in one line, without the classes of errors, and once if xacro says it twice."""
+    text = re.sub(r"<class '[^']*'>:? ?", "", " ".join(text.split()))
+    half = len(text) // 2
+    return text[:half] if text == f"{text[:half]} {text[:half]}" else text
 
 
 def _find_arguments(path: str) -> set[str]:

@@ -62,11 +62,6 @@ BAD_FILES = {
         "the link name 'upper' is used 2 times",
     ),
     "planar": ("r.urdf", ARM.replace('type="revolute"', 'type="planar"'), "joints of type 'planar' are not supported"),
-    "floating": (
-        "r.urdf",
-        ARM.replace('type="revolute"', 'type="floating"'),
-        "joints of type 'floating' are not supported",
-    ),
     "unknown type": ("r.urdf", ARM.replace('type="revolute"', 'type="hinge"'), "the joint type 'hinge' is unknown"),
     "zero axis": ("r.urdf", ARM.replace('xyz="0 0 1"', 'xyz="0 0 0"'), "joint 'q1': the axis is zero"),
     "limits swapped": (
@@ -76,7 +71,7 @@ BAD_FILES = {
     ),
     "xacro": ("r.urdf", '<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', "this is a xacro file"),
     "no robot": ("r.xml", "<html/>", "neither a URDF, which starts with <robot>, nor an MJCF"),
-    "no link": ("r.urdf", '<robot name="r"/>', "a robot needs at least one link"),
+    "no link": ("r.urdf", '<robot name="r"/>', "there is no <link>, so this is not the description of a robot"),
     "empty": ("r.urdf", "", "is empty"),
     "loop that cannot close": (
         "r.toml",

@@ -34,6 +34,11 @@ def test_values_are_given_once() -> None:
     assert "'l1' was already set to 1" in message
 
 
+@pytest.mark.parametrize("text", ["", " ", ",", " , "])
+def test_an_empty_lock_is_refused(text: str) -> None:
+    assert "no joint is named; write NAME or NAME=VALUE" in refused("inspect", "ur10", "--lock", text)
+
+
 def test_names_are_not_markup(tmp_path: Path) -> None:
     text = ARM.replace('name="arm"', 'name="[/x]"').replace('"upper"', '"l[red]k"').replace('"q1"', '":boom:[b]"')
     (tmp_path / "odd.urdf").write_text(text.replace('izz="1"', 'izz="3"'))

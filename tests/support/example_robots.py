@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Files that our reader does not accept, with a part of the error message.
 REFUSED = {
-    "ur3.urdf": "a robot needs at least one link",
+    "ur3.urdf": "there is no <link>",
     "alex_psyonic_hands.urdf": "the coupling of joint 'Left_index_q2' uses 'index_q1'",
 }
 

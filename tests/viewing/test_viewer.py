@@ -5,12 +5,15 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import ytheta as yt
+from tests.support.pinocchio_peer import peer
 from tests.support.ports import find_free_port
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.viewing.viewer import Viewer
@@ -113,3 +116,36 @@ def test_wrong_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(MissingExtraError, match="ytheta\\[view\\]"):
         yt.view(robot, port=find_free_port())
+
+
+def test_a_floating_base_is_drawn_where_it_is() -> None:
+    """A base at home, and one that is moved: all links are where Pinocchio puts them on a free-flyer."""
+    robot = yt.float_base(replace(yt.load("iiwa14"), mounting=yt.Frame.shift(z=0.4)))
+    oracle, data = peer(robot), peer(robot).model.createData()
+    viewer = yt.view(robot, port=find_free_port())
+    try:
+        assert viewer.Q.tolist() == [0.0, 0.0, 0.4, *[0.0] * 10]
+        viewer.show(np.array([0.2, -0.3, 0.5, 0.4, -0.7, 1.1, *np.linspace(-1.0, 1.0, 7)]))
+        pin.framesForwardKinematics(oracle.model, data, oracle.configuration(viewer.Q))
+        for link in robot.merged.links[1:]:
+            index = oracle.model.getFrameId(link.name, pin.FrameType.OP_FRAME)
+            np.testing.assert_allclose(viewer.get_pose(link.name), data.oMf[index].homogeneous, atol=1e-6)
+        drawn = viewer.get_pose(link.name)
+        viewer.show(viewer.Q + 0.1 * np.eye(13)[4])  # the twin: another orientation of the base
+        assert abs(viewer.get_pose(link.name) - drawn).max() > 1e-2
+    finally:
+        viewer.stop()
+
+
+def test_a_sensor_has_no_slider() -> None:
+    robot = yt.add_wrench_sensor(yt.load("lu-two-link"))
+    wave = np.sin(np.arange(300) / 50)
+    log = {"t": np.arange(300) / 100, "joint1.position": wave, "joint2.position": wave}
+    log |= {name: np.cos(np.arange(300) / 40) for name in ("joint1.torque", "joint2.torque", *robot.sensor_coordinates)}
+    viewer = yt.view(robot, log=log, port=find_free_port())
+    try:
+        assert len(robot.actuated) == 8
+        viewer.show_time(0.5)
+        assert np.count_nonzero(viewer.Q) == 2
+    finally:
+        viewer.stop()

@@ -55,6 +55,11 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
 
 def parse_locks(texts: Sequence[str] | None) -> dict[str, float | None]:
     """Parse ``NAME=VALUE`` and ``NAME``, separated by commas; a name without value stands for the home position."""
+    for text in texts or ():
+        if not text.replace(",", "").strip():
+            raise InputError(
+                f"--lock {text!r}: no joint is named; write NAME or NAME=VALUE, such as --lock '*finger*=0'"
+            )
     pieces = [piece for text in texts or () for piece in parse_words(text)]
     values: dict[str, float | None] = dict(parse_assignments([piece for piece in pieces if "=" in piece], "--lock"))
     for name in (piece for piece in pieces if "=" not in piece):

@@ -123,7 +123,11 @@ class Table:
 
     def named_numbers(self) -> tuple[tuple[str, float], ...]:
         """Return the names and values of a table whose values are finite numbers."""
-        return tuple((key, self._to_number(key, self._to_scalar(key, value))) for key, value in self.items())
+        return tuple((key, self.parse_number(key, value)) for key, value in self.items())
+
+    def parse_number(self, key: str, value: Any) -> float:
+        """Return a value of ``items`` as a finite number; an expression may use pi but not lengths."""
+        return self._to_number(key, self._to_scalar(key, value))
 
     def named_texts(self) -> tuple[tuple[str, str], ...]:
         """Return the names and values of a table whose values are strings."""

@@ -17,6 +17,7 @@ class FitFindingCode(StrEnum):
     POSITION_SIGN = "position sign"  # positions of a joint have the wrong sign
     POSITION_OFFSET = "position offset"  # the zero position of a joint is another one than in the description
     POSITION_SCALE = "position scale"  # positions of prismatic joints are in another unit
+    ORIENTATION = "orientation"  # the quaternion of a floating base has another order, or is inverted
     JOINT_ORDER = "joint order"  # columns of joints are exchanged
     TIME_SCALE = "time scale"  # the rate or the unit of time is wrong
     DELAY = "delay"  # torques and positions were not recorded at the same time

@@ -72,6 +72,7 @@ CONTRADICTIONS = (
     FitFindingCode.POSITION_SIGN,
     FitFindingCode.POSITION_OFFSET,
     FitFindingCode.POSITION_SCALE,
+    FitFindingCode.ORIENTATION,
     FitFindingCode.JOINT_ORDER,
     FitFindingCode.TIME_SCALE,
     FitFindingCode.DELAY,

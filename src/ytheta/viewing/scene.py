@@ -71,6 +71,12 @@ class Scene:
                 start = (poses[joint.parent] @ joint.placement.matrix)[:3, 3]
                 yield start, (poses[joint.child] @ joint.seat.inverse().matrix)[:3, 3]
 
+    @property
+    def base(self) -> str:
+        """The link that carries all others: the floating base, or the one that is fixed to the ground."""
+        free = [joint.child for joint in self.robot.joints if joint.kind is JointKind.FREE]
+        return free[0] if free else self.robot.base.name
+
     @cached_property
     def _constraint(self) -> Constraint:
         return build_constraint(self.robot)

@@ -6,9 +6,8 @@ Sliders move the joints. A motion is played in real time or at another speed.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
@@ -25,6 +24,7 @@ from ytheta.shapes import Float, PerJoint
 from ytheta.viewing.capsule_mesh import make_capsule_mesh
 from ytheta.viewing.motion import PICTURE_RATE, PlayedMotion
 from ytheta.viewing.scene import Pose, Scene
+from ytheta.viewing.sliders import find_slider_ranges
 
 if TYPE_CHECKING:
     import viser
@@ -36,8 +36,6 @@ MIN_SEMI_AXIS = 1e-3  # m; flat bodies are drawn with this thickness
 AXES_SHARE, BONE_SHARE = 0.08, 0.006  # of the size of the robot
 CAMERA, CAMERA_TARGET = (1.3, -1.6, 0.9), (0.15, 0.15, 0.2)  # seen from the base, in sizes of the robot
 SLIDER_STEPS = 1000
-FREE_TURN = math.pi  # rad; range of a slider without limits
-FREE_STROKE = 1.0  # m
 SPEEDS = ("0.25", "0.5", "1", "2", "5")
 
 
@@ -59,7 +57,7 @@ class Viewer:
     server: viser.ViserServer
     Q: PerJoint
     findings: tuple[Finding, ...] = ()
-    _sliders: list[Any] = field(default_factory=list)
+    _sliders: dict[int, Any] = field(default_factory=dict)
     _frames: dict[str, Any] = field(default_factory=dict)
     _parts: dict[str, list[Any]] = field(default_factory=dict)
     _clock: Any = None
@@ -105,8 +103,8 @@ class Viewer:
         self.show(self.motion.q[self.motion.find_sample(t)])
         self._is_moving_sliders = True
         try:
-            for slider, value in zip(self._sliders, self.Q.tolist(), strict=True):
-                slider.value = float(np.clip(value, slider.min, slider.max))
+            for index, slider in self._sliders.items():
+                slider.value = float(np.clip(self.Q[index], slider.min, slider.max))
             self._clock.value = float(np.clip(t, 0.0, self.motion.seconds))
         finally:
             self._is_moving_sliders = False
@@ -209,7 +207,7 @@ def _add_robot(viewer: Viewer, capsules: Sequence[LinkCapsule]) -> None:
             handle = draw.add_mesh_simple(name, points, faces, color=CAPSULE_COLOUR, opacity=0.25, side="double")
             parts["capsules"].append(handle)
     viewer._parts = parts
-    base = poses[scene.robot.base.name][:3, 3]
+    base = poses[scene.base][:3, 3]
     viewer.server.initial_camera.position = base + size * np.array(CAMERA)
     viewer.server.initial_camera.look_at = base + size * np.array(CAMERA_TARGET)
 
@@ -231,26 +229,13 @@ def _add_controls(viewer: Viewer) -> None:
             viewer._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
             _on_update(viewer._clock, lambda: _follow_clock(viewer))
     with gui.add_folder("Joints"):
-        ranges = list(_find_slider_ranges(viewer))
-        for name, start, (lower, upper) in zip(robot.actuated, viewer.Q.tolist(), ranges, strict=True):
-            unit = "m" if name in robot.prismatic_joints else "rad"
-            slider = gui.add_slider(
-                f"{name} / {unit}", lower, upper, (upper - lower) / SLIDER_STEPS, float(np.clip(start, lower, upper))
-            )
-            viewer._sliders.append(slider)
+        shown = viewer.Q[None] if viewer.motion is None else viewer.motion.q
+        for each in find_slider_ranges(robot, shown):
+            start = float(np.clip(viewer.Q[each.index], each.lower, each.upper))
+            step = (each.upper - each.lower) / SLIDER_STEPS
+            slider = gui.add_slider(each.label, each.lower, each.upper, step, start)
+            viewer._sliders[each.index] = slider
             _on_update(slider, lambda: _follow_sliders(viewer))
-
-
-def _find_slider_ranges(viewer: Viewer) -> Iterator[tuple[float, float]]:
-    """Yield the limits of each joint, extended by the motion; joints without limits make one turn or one metre."""
-    robot = viewer.scene.robot
-    recorded = viewer.Q[None] if viewer.motion is None else viewer.motion.q
-    for k, limits in enumerate(robot.actuated_limits):
-        free = FREE_STROKE if robot.actuated[k] in robot.prismatic_joints else FREE_TURN
-        lower = limits.lower if math.isfinite(limits.lower) else -free
-        upper = limits.upper if math.isfinite(limits.upper) else free
-        low, high = min(lower, float(recorded[:, k].min())), max(upper, float(recorded[:, k].max()))
-        yield low, high if high > low else low + 1e-3
 
 
 def _on_update(handle: Any, act: Callable[[], None]) -> None:
@@ -258,11 +243,13 @@ def _on_update(handle: Any, act: Callable[[], None]) -> None:
 
 
 def _follow_sliders(viewer: Viewer) -> None:
-    if viewer._is_moving_sliders or len(viewer._sliders) < len(viewer.Q):
+    if viewer._is_moving_sliders:
         return
     if viewer._playing is not None:
         viewer._playing.value = False  # the user takes over
-    viewer.show(np.array([slider.value for slider in viewer._sliders]))
+    target, sliders = viewer.Q.copy(), dict(viewer._sliders)
+    target[list(sliders)] = [slider.value for slider in sliders.values()]
+    viewer.show(target)
 
 
 def _follow_clock(viewer: Viewer) -> None:
@@ -286,7 +273,7 @@ def _make_switch(viewer: Viewer, kind: str) -> Callable[[], None]:
 def _measure_size(scene: Scene, poses: dict[str, Pose]) -> float:
     """Return the distance of the farthest end of a link from the base, about the size of the robot at this pose."""
     ends = [poses[bone.link] @ np.append(bone.end, 1.0) for bone in scene.bones]
-    base = poses[scene.robot.base.name][:3, 3]
+    base = poses[scene.base][:3, 3]
     return max((float(np.linalg.norm(end[:3] - base)) for end in ends), default=1.0)
 
 

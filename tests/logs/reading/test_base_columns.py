@@ -72,8 +72,11 @@ def test_missing_columns_are_named() -> None:
     table = make_table()
     with pytest.raises(InputError, match="no column 'base_qw', which the pose of the base needs"):
         ytheta.read_log({name: values for name, values in table.items() if name != "base_qw"}, ROBOT)
-    with pytest.raises(InputError, match="5 of the columns base_fx"):
+    with pytest.raises(InputError, match=r"5 of the six columns base_fx, .*, but not base_nz; record all six or none$"):
         ytheta.read_log({name: values for name, values in table.items() if name != "base_nz"}, ROBOT)
+    misspelt = {("base_quat_z" if name == "base_qz" else name): values for name, values in table.items()}
+    with pytest.raises(InputError, match=r"no column 'base_qz', .*; did you mean 'base_quat_z'\?"):
+        ytheta.read_log(misspelt, ROBOT)  # not base_qx, which is present
     joints = {name: table[name] for name in ("t", "q", "tau")}
     with pytest.raises(
         InputError, match=r"does not contain the motion of the floating base .* load the robot with --fix"

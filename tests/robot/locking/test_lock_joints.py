@@ -274,5 +274,17 @@ def test_toml_locks_joints_of_the_robot_that_it_extends(tmp_path: Path) -> None:
     path.write_text('extends = "arm.urdf"\n[lock]\nfinger1 = "home"\n')
     assert load(path).actuated == ("q1", "q2")
     path.write_text('extends = "arm.urdf"\n[lock]\nfinger1 = "open"\n')
-    with pytest.raises(InputError, match="finger1 should be a number in rad or m, or 'home'"):
+    with pytest.raises(InputError, match=r"finger1 should be a number in rad or m, .* or 'home', not 'open'"):
         load(path)
+
+
+def test_a_position_in_toml_may_be_an_expression(tmp_path: Path) -> None:
+    path = tmp_path / "arm.toml"
+    path.write_text('extends = "ur10"\n[lock]\nwrist_3_joint = "-pi/2"\nwrist_2_joint = "pi/3"\n')
+    expected = {"wrist_3_joint": -1.5707963267948966, "wrist_2_joint": 1.0471975511965976}
+    assert list_locked(load(path)) == pytest.approx(expected, abs=1e-15)
+    assert load(path).theta == pytest.approx(load("ur10", lock=expected).theta, abs=1e-12)
+    for text in ("pi/", "tau", "l1", "__import__"):
+        path.write_text(f'extends = "lu-two-link"\n[lock]\njoint2 = "{text}"\n')
+        with pytest.raises(InputError, match="joint2 should be a number"):
+            load(path)

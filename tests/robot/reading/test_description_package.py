@@ -67,6 +67,8 @@ def test_a_description_that_is_not_on_disk_is_not_downloaded(cache: Path) -> Non
 
 
 def test_unknown_names_are_errors() -> None:
+    with pytest.raises(RobotFileError, match=r"rd: lacks the name of a description; .*rd:fr3_description$"):
+        load("rd:")
     with pytest.raises(RobotFileError, match=r"no description 'fr3_descripton'; did you mean 'fr3_description'"):
         load("rd:fr3_descripton")
 

@@ -21,7 +21,6 @@ from ytheta.excitation.clearance.mesh import read_triangles
 from ytheta.excitation.clearance.pieces import Piece, coarsen, cut_shape, join
 from ytheta.findings import Finding, Severity
 from ytheta.robot.collision import CollisionShape, ShapeKind
-from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Int
 
@@ -45,7 +44,6 @@ def find_link_capsules(robot: Robot) -> LinkCapsules:
     A mesh that cannot be read, and a moving link without shapes, are findings that name the link.
     """
     check_is_robot(robot)
-    refuse_floating_base(robot, "the check for collisions")
     merged = robot.numeric.merged
     findings: list[Finding] = []
     capsules: list[LinkCapsule] = []

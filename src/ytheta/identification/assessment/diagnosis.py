@@ -21,6 +21,7 @@ from ytheta.identification.assessment.mistakes.gravity import is_on_earth, list_
 from ytheta.identification.assessment.mistakes.joint_order import list_joint_orders, list_torque_orders
 from ytheta.identification.assessment.mistakes.lengths import list_length_units
 from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mistake
+from ytheta.identification.assessment.mistakes.orientation_mistakes import list_orientations
 from ytheta.identification.assessment.mistakes.position_mistakes import (
     list_position_offsets,
     list_position_signs,
@@ -84,6 +85,7 @@ def _list_mistakes(interpretation: Interpretation, logs: Sequence[Log]) -> Itera
         yield from list_gravities(interpretation)
         yield from list_joint_orders(interpretation)
         yield from list_time_scales(interpretation, logs)
+        yield from list_orientations(interpretation)
         yield from list_position_signs(interpretation)
         yield from list_slide_scales(interpretation)
         yield from list_position_offsets(interpretation)

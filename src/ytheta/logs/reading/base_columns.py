@@ -81,14 +81,17 @@ class BaseColumns:
         """Return whether the table has these columns. Raise InputError if it has some of them but not all."""
         missing = [name for name in names if name not in self.positions]
         if missing and len(missing) < len(names):
-            hint = suggest_names(missing[0], self.table.names)
-            raise InputError(f"{self.source} has {len(names) - len(missing)} of the columns {', '.join(names)}{hint}")
+            raise InputError(
+                f"{self.source} has {len(names) - len(missing)} of the six columns {', '.join(names)}, but not "
+                f"{', '.join(missing)}; record all six or none"
+            )
         return not missing
 
     def _read(self, names: Sequence[str], rows: slice) -> Float[np.ndarray, "samples columns"]:
         for name in names:
             if name not in self.positions:
-                hint = suggest_names(name, self.table.names)
+                others = (each for each in self.table.names if each.strip().casefold() not in self.positions)
+                hint = suggest_names(name, others)
                 raise InputError(f"{self.source} has no column {name!r}, which the pose of the base needs{hint}")
         return np.column_stack([self.table.columns[self.positions[name]][rows] for name in names])
 

@@ -34,6 +34,8 @@ class StoredDescription:
 
 def find_description(name: str) -> StoredDescription:
     """Return the description with this name. RobotFileError if it does not exist or has not been downloaded."""
+    if not name:
+        raise RobotFileError(f"{PREFIX} lacks the name of a description; write, for example, {PREFIX}fr3_description")
     try:
         from robot_descriptions import DESCRIPTIONS
     except ImportError:

@@ -78,8 +78,8 @@ def load(
         snap,
         fix_base,
         _check_xacro_args(xacro_args),
-        _check_folders("package_paths", package_paths),
-        _check_folders("allow_paths", allow_paths),
+        _check_folders("package_paths", "--package-path", package_paths),
+        _check_folders("allow_paths", "--allow-path", allow_paths),
     )
     if described is not None:
         folders = (*options.package_paths, described.repository, described.repository.parent)
@@ -128,7 +128,7 @@ def _check_xacro_args(arguments: Mapping[str, str] | None) -> dict[str, str]:
     return dict(arguments or {})
 
 
-def _check_folders(name: str, folders: Sequence[str | Path]) -> tuple[Path, ...]:
+def _check_folders(name: str, option: str, folders: Sequence[str | Path]) -> tuple[Path, ...]:
     """Return existing folders as resolved paths."""
     check_kind(name, folders, (list, tuple), "a list of folders")
     for folder in folders:
@@ -138,7 +138,7 @@ def _check_folders(name: str, folders: Sequence[str | Path]) -> tuple[Path, ...]
         except (OSError, ValueError):
             exists = False
         if not exists:
-            raise InputError(f"{name}: {str(folder)!r} is not a folder; give the path of an existing folder")
+            raise InputError(f"{option} ({name}): {str(folder)!r} is not a folder; give the path of an existing folder")
     return tuple(Path(folder).resolve() for folder in folders)
 
 

@@ -55,6 +55,11 @@ def read_urdf(
     become fixed.
     """
     _refuse_xacro(root)
+    if root.first("link") is None:
+        raise root.error(
+            "there is no <link>, so this is not the description of a robot, but perhaps an SRDF or a xacro file that "
+            "only defines macros; give the file of the whole robot"
+        )
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))

@@ -87,6 +87,29 @@ def test_faulty_files_are_errors(tmp_path: Path, extra: str, message: str) -> No
         load(write(tmp_path, extra))
 
 
+def test_messages_of_xacro_are_printed_once_and_without_classes(tmp_path: Path) -> None:
+    with pytest.raises(RobotFileError) as caught:
+        load(write(tmp_path, '<link name="$(foo bar)"/>'))
+    assert str(caught.value).count("Unknown substitution command [foo bar]") == 1
+    assert "<class" not in str(caught.value)
+
+
+def test_files_without_links_are_not_robots(tmp_path: Path) -> None:
+    path = tmp_path / "macros.xacro"
+    path.write_text(f'{HEADER}<xacro:macro name="arm" params="x"><link name="${{x}}"/></xacro:macro></robot>')
+    with pytest.raises(InputError, match=r"there is no <link>, so this is not the description of a robot"):
+        load(path)
+    path.write_text(path.read_text().replace("</robot>", '<xacro:arm x="a"/></robot>'))
+    assert [link.name for link in load(path).links] == ["a"]
+
+
+def test_folders_are_named_by_their_option(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--package-path \(package_paths\): '.*gone' is not a folder"):
+        load(write(tmp_path), package_paths=[tmp_path / "gone"])
+    with pytest.raises(InputError, match=r"--allow-path \(allow_paths\): '.*gone' is not a folder"):
+        load(write(tmp_path), allow_paths=[tmp_path / "gone"])
+
+
 def test_time_and_memory_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expand, "MAX_SECONDS", 3)
     with pytest.raises(RobotFileError, match="its expansion takes more than 3 s; check its macros and expressions"):

@@ -63,10 +63,13 @@ def _read_locks(table: Table) -> dict[str, float | None]:
     """Read the positions of locked joints by name or pattern; None for the home position."""
     positions: dict[str, float | None] = {}
     for name, value in table.items():
-        number = to_finite_number(value)
-        if number is None and value != HOME:
-            raise table.error(f"{name} should be a number in rad or m, or {HOME!r}, not {describe_value(value)}")
-        positions[name] = number
+        try:
+            positions[name] = None if value == HOME else table.parse_number(name, value)
+        except RobotFileError:
+            raise table.error(
+                f"{name} should be a number in rad or m, an expression such as 'pi/2', or {HOME!r}, not "
+                f"{describe_value(value)}"
+            ) from None
     return positions
 
 

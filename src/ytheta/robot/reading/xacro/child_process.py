@@ -57,6 +57,13 @@ def _check_arguments(path: str, name: str, arguments: Mapping[str, str]) -> None
             raise RobotFileError(f"{name} has no xacro argument {argument!r}; {known}")
 
 
+def _clean(text: str) -> str:
+    """Return a message of xacro in one line, without the classes of errors, and once if xacro says it twice."""
+    text = re.sub(r"<class '[^']*'>:? ?", "", " ".join(text.split()))
+    half = len(text) // 2
+    return text[:half] if text == f"{text[:half]} {text[:half]}" else text
+
+
 def _find_arguments(path: str) -> set[str]:
     """Return the arguments that a file declares itself."""
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -65,7 +72,7 @@ def _find_arguments(path: str) -> set[str]:
 
 def _explain(error: Exception, name: str, folders: list[str]) -> RobotFileError:
     """Return what xacro's exception means."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = _clean(str(error)) or type(error).__name__
     if isinstance(error, RecursionError):
         text = "its macros or includes are nested too deeply"
     package = re.search(r"Package not found: (\S+)", text)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ytheta.comparison.compare import MIN_NOTABLE_DIFFERENCE
 from ytheta.plots import Axis, Band, Line
+from ytheta.report.identification.plots import continuous_time, make_left_out_areas
 from ytheta.report.line_plot import COLOURS, line_plot
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
@@ -130,7 +131,8 @@ def plot_friction(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
 def plot_torques(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
     """Yield name and figure of the torque of every joint, measured and predicted by each model; none without a log.
 
-    Below are the residuals or, if the log has no torques, the differences from the first model.
+    Below are the residuals or, if the log has no torques, the differences from the first model. Areas behind the lines
+    mark the time that is left out of the errors.
     """
     if not comparison.predictions:
         return
@@ -146,7 +148,11 @@ def plot_torques(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
             rest = reference[:, j] - prediction.predicted[:, j]
             lines.append(Line(label, rest, axis=1, colour=k, width=1.0, legend=False))
         axes = [Axis("torque", _get_torque_unit(first.robot, name)), Axis(below)]
-        yield name, line_plot(seconds, lines, axes, height=TORQUE_HEIGHT, legend=False)
+        figure = line_plot(seconds, lines, axes, height=TORQUE_HEIGHT, legend=False)
+        if first.errors is not None and comparison.left_out is not None:
+            areas = make_left_out_areas(continuous_time(first.errors.trace.t), comparison.left_out[:, j])
+            figure.update_layout(shapes=areas)
+        yield name, figure
 
 
 def _get_torque_unit(robot: Robot, joint: str) -> str:

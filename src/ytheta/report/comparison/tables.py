@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.report.numbers import NO_VALUE, format_number, format_percent, format_with_std, parameter_unit
 from ytheta.report.terminal import list_names
 from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     from ytheta.comparison.compare import Comparison
 
 MAX_NAMES = 8
+USED_NOTE = (
+    "share of the samples of which the errors are computed; they leave out those at which a joint rests or is slow"
+)
 
 
 def describe_differences(comparison: Comparison) -> str:
@@ -62,20 +67,48 @@ def list_friction_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
         yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": [_make_cell(each, 3) for each in row.values]}
 
 
+def list_used_shares(comparison: Comparison) -> list[tuple[str, PerJoint]]:
+    """Return heading and share of the samples of which the errors of each joint are computed.
+
+    There is one entry for all models or, if they leave out different samples, one for each; none if none is left out.
+    """
+    shares = [
+        (label, prediction.errors.used_share)
+        for label, prediction in zip(comparison.labels, comparison.predictions, strict=False)
+        if prediction.errors is not None
+    ]
+    if all((share == 1.0).all() for _, share in shares):
+        return []
+    if all(np.array_equal(share, shares[0][1]) for _, share in shares):
+        return [("used", shares[0][1])]
+    return [(f"used of {label}", share) for label, share in shares]
+
+
+def list_joint_errors(errors: TorqueErrors) -> list[float]:
+    """Return the relative error of each joint in percent, NaN if all its samples are left out; the last is of all."""
+    percents = np.where(errors.counts > 0.0, errors.per_joint_percent, np.nan)
+    return [*percents.tolist(), errors.relative_percent]
+
+
 def list_torque_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the error of each joint in each model, and the difference from the first model; the last row is all."""
+    """Yield the error of each joint in each model, and the difference from the first model; the last row is all.
+
+    The last cells are those of ``list_used_shares``.
+    """
     robot = comparison.models[0].robot
     for j, name in enumerate((*robot.actuated, "all joints")):
         cells: list[tuple[str, float]] = []
         is_total = j == len(robot.actuated)
         for k, prediction in enumerate(comparison.predictions):
             if prediction.errors is not None:
-                errors = prediction.errors
-                error = errors.relative_percent if is_total else float(errors.per_joint_percent[j])
+                error = list_joint_errors(prediction.errors)[j]
                 cells.append((format_percent(error), error))
             if k:
                 rms = None if is_total else float(comparison.torque_differences[k][j])
                 cells.append(_make_cell(rms, 3))
+        for _, shares in list_used_shares(comparison):
+            share = np.nan if is_total else 100.0 * float(shares[j])
+            cells.append((format_percent(share), share))
         unit = "" if is_total else parameter_unit(f"{name}.fc", robot.prismatic_joints)
         yield {"name": name, "unit": unit, "cells": cells}
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ytheta.report.comparison.tables import describe_differences
-from ytheta.report.numbers import format_plain, significant_digits
+from ytheta.report.comparison.tables import (
+    USED_NOTE,
+    describe_differences,
+    list_joint_errors,
+    list_used_shares,
+)
+from ytheta.report.numbers import NO_VALUE, format_plain, significant_digits
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
@@ -59,17 +65,26 @@ def _print_friction(console: Console, comparison: Comparison) -> None:
 
 def _print_torques(console: Console, comparison: Comparison) -> None:
     """Print the torque errors of all models, and how much their torques differ from those of the first."""
-    joints = comparison.models[0].robot.actuated
+    robot = comparison.models[0].robot
+    joints = robot.actuated
+    units = ["N" if name in robot.prismatic_joints else "Nm" for name in joints]
     columns = [Column("joint", safe_texts((*joints, "all")), align_left=True)]
     for k, (label, prediction) in enumerate(zip(comparison.labels, comparison.predictions, strict=True)):
         if prediction.errors is not None:
-            errors = (*prediction.errors.per_joint_percent.tolist(), prediction.errors.relative_percent)
-            cells = [f"{format_plain(error)} %" for error in errors]
+            errors = list_joint_errors(prediction.errors)
+            cells = [NO_VALUE if math.isnan(error) else f"{format_plain(error)} %" for error in errors]
             columns.append(Column(f"error of {label}", safe_texts(cells), short_heading=f"error {k + 1}"))
         if k:
-            rms = [*map(format_plain, comparison.torque_differences[k].tolist()), ""]
+            differences = zip(comparison.torque_differences[k].tolist(), units, strict=True)
+            rms = [*(f"{format_plain(difference)} {unit}" for difference, unit in differences), ""]
             columns.append(Column("RMS difference", safe_texts(rms), short_heading="RMS diff"))
+    used = list_used_shares(comparison)
+    for heading, shares in used:
+        cells = [*(f"{format_plain(100.0 * share)} %" for share in shares.tolist()), ""]
+        columns.append(Column(heading, safe_texts(cells), short_heading="used", drop_priority=1))
     print_table(console, fit_table(columns, console.width, has_total_row=True))
+    if used:
+        print_note(console, f"used: {USED_NOTE}; RMS differences are those of all samples")
 
 
 def _format_value(value: float | None, std: float | None) -> str:

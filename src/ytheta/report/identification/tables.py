@@ -20,6 +20,7 @@ from ytheta.report.identification.statistics import (
     count_parameters,
     describe_validation_motion,
     find_strongest_correlations,
+    list_file_names,
 )
 from ytheta.report.numbers import (
     MAX_PERCENT,
@@ -237,9 +238,18 @@ def describe_selection(identification: Identification) -> str:
 
 
 def list_log_rows(identification: Identification) -> Iterator[list[str]]:
-    """Yield for each log of the fit a row that says how the log was prepared."""
-    for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
-        yield [name or "log", *describe_preparation(settings, identification.base.robot.actuated)]
+    """Yield for each log a row that says what it was used for, which of its rows, and how it was prepared.
+
+    Validation logs have the cut-off of the errors.
+    """
+    origin = identification.origin
+    names, settings = (*origin.logs, *origin.validation_logs), (*origin.settings, *origin.validation_settings)
+    log_origins = origin.log_origins or (None,) * len(names)
+    for k, (name, each, log_origin) in enumerate(zip(names, settings, log_origins, strict=True)):
+        use = "fit" if k < len(origin.logs) else "validation"
+        rows = "" if log_origin is None else log_origin.describe_rows() or f"all {log_origin.rows}"
+        preparation = describe_preparation(each, identification.base.robot.actuated)
+        yield [list_file_names((name,)), use, rows.removeprefix("rows "), *preparation]
 
 
 def describe_preparation(settings: PreparationSettings, joints: tuple[str, ...]) -> list[str]:

@@ -15,10 +15,10 @@ from tests.support.arm_logs import true_arm, write_log
 from tests.support.browser import EVIL, LOADS, Page
 from tests.support.command import refused, ytheta
 from tests.support.devtools import Tab, open_browser
-from ytheta.comparison.compare import Comparison
+from ytheta.comparison.compare import Comparison, FrictionComparison
 from ytheta.report.comparison.page import comparison_html, write_comparison_report
 from ytheta.report.comparison.summary import summarize_comparison
-from ytheta.report.comparison.tables import list_used_shares
+from ytheta.report.comparison.tables import list_changes, list_friction_rows, list_used_shares
 from ytheta.robot.friction_curve import compute_friction
 
 
@@ -129,6 +129,17 @@ def test_time_at_rest_is_marked_and_told(folder: Path, comparison: Comparison) -
     assert "left out of the errors" not in Page(comparison_html(comparison)).text
 
 
+def test_rounding_errors_of_friction_are_zero(comparison: Comparison) -> None:
+    values = (0.02, 1.5e-10, None)
+    rows = tuple(FrictionComparison(joint, "load", values) for joint in ("joint1", "joint2"))
+    changed = replace(comparison, friction=rows)
+    assert [text for text, _ in next(list_friction_rows(changed))["cells"]] == ["0.0200", "0", "–"]
+    assert "1.5e-10" not in str(changed)
+    assert "friction is that of the bodies in the model files" in " ".join(str(changed).split())
+    small = replace(comparison, friction=(replace(rows[0], values=(2e-8, 1.5e-10, None)),))
+    assert "1.5e-10" in str(small)  # the twin: beside small numbers, it is a number
+
+
 def test_the_command_writes_the_page(folder: Path) -> None:
     arguments = ("compare", "new.toml", "worn.toml", "--report", "page.html")
     result = ytheta(*arguments, cwd=folder)
@@ -151,3 +162,6 @@ def test_the_page_is_shown(tab: Tab, comparison: Comparison, tmp_path: Path, wid
     count = "[...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('.js-line, .point').length)"
     assert min(tab.evaluate(count)) > 0
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("document.querySelectorAll('#changes .legend').length") == 0  # it would scroll on small screens
+    names = tab.evaluate("document.getElementById('changes').closest('section').querySelector('.legend').textContent")
+    assert all(row.name in names for row in list_changes(comparison))

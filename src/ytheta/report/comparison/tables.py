@@ -9,15 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.report.numbers import NO_VALUE, format_number, format_percent, format_with_std, parameter_unit
+from ytheta.report.numbers import (
+    NO_VALUE,
+    format_beside,
+    format_number,
+    format_percent,
+    format_with_std,
+    parameter_unit,
+)
 from ytheta.report.terminal import list_names
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
-    from ytheta.comparison.compare import Comparison
+    from ytheta.comparison.compare import Comparison, ParameterComparison
 
 MAX_NAMES = 8
+MAX_SHOWN_CHANGES = 8  # parameters whose change is drawn; as many as there are colours
+BODIES_NOTE = (
+    "friction is that of the bodies in the model files, the physically consistent ones nearest to the estimate; it may "
+    "differ a little from the base parameters, which are the estimate"
+)
 USED_NOTE = (
     "share of the samples of which the errors are computed; they leave out those at which a joint rests or is slow"
 )
@@ -30,6 +42,11 @@ def describe_differences(comparison: Comparison) -> str:
         return "no parameter differs by more than 3 standard deviations"
     subject = f"{len(names)} parameters differ" if len(names) > 1 else "1 parameter differs"
     return f"{subject} by more than 3 standard deviations: {list_names(names, MAX_NAMES)}"
+
+
+def list_changes(comparison: Comparison) -> list[ParameterComparison]:
+    """Return the parameters whose change from model to model is drawn: those that differ most."""
+    return sorted(comparison.parameters, key=lambda row: -row.largest_difference)[:MAX_SHOWN_CHANGES]
 
 
 def list_models(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
@@ -61,10 +78,20 @@ def list_parameter_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 def list_friction_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the friction parameters of each joint in each model."""
-    sliding = comparison.models[0].robot.prismatic_joints
+    sliding, scales = comparison.models[0].robot.prismatic_joints, find_friction_scales(comparison)
     for row in comparison.friction:
         unit = parameter_unit(f"{row.joint}.{FRICTION_PARAMETERS[row.kind]}", sliding)
-        yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": [_make_cell(each, 3) for each in row.values]}
+        cells = [_make_cell(each, 3, scales[row.kind]) for each in row.values]
+        yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": cells}
+
+
+def find_friction_scales(comparison: Comparison) -> dict[str, float]:
+    """Return the largest magnitude of each kind of friction, beside which values of a solver may be negligible."""
+    scales: dict[str, float] = {}
+    for row in comparison.friction:
+        known = [abs(value) for value in row.values if value is not None]
+        scales[row.kind] = max([scales.get(row.kind, 0.0), *known])
+    return scales
 
 
 def list_used_shares(comparison: Comparison) -> list[tuple[str, PerJoint]]:
@@ -113,5 +140,5 @@ def list_torque_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
         yield {"name": name, "unit": unit, "cells": cells}
 
 
-def _make_cell(value: float | None, digits: int) -> tuple[str, float]:
-    return (NO_VALUE, np.nan) if value is None else (format_number(value, digits), value)
+def _make_cell(value: float | None, digits: int, scale: float = 0.0) -> tuple[str, float]:
+    return (NO_VALUE, np.nan) if value is None else (format_beside(value, scale, digits), value)

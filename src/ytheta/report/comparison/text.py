@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ytheta.report.comparison.tables import (
+    BODIES_NOTE,
     USED_NOTE,
     describe_differences,
+    find_friction_scales,
     list_joint_errors,
     list_used_shares,
 )
-from ytheta.report.numbers import NO_VALUE, format_plain, significant_digits
+from ytheta.report.numbers import NO_VALUE, format_plain, is_negligible, significant_digits
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
@@ -57,10 +59,13 @@ def _print_friction(console: Console, comparison: Comparison) -> None:
         Column("joint", safe_texts(row.joint for row in comparison.friction), align_left=True),
         Column("friction", safe_texts(row.kind for row in comparison.friction), align_left=True),
     ]
+    scales = find_friction_scales(comparison)
     for k, label in enumerate(comparison.labels):
-        cells = [_format_optional(row.values[k], 3) for row in comparison.friction]
+        pairs = ((row.values[k], scales[row.kind]) for row in comparison.friction)
+        cells = ["0" if value and is_negligible(value, scale) else _format_optional(value, 3) for value, scale in pairs]
         columns.append(Column(label, safe_texts(cells), short_heading=f"model {k + 1}"))
     print_table(console, fit_table(columns, console.width))
+    print_note(console, BODIES_NOTE)
 
 
 def _print_torques(console: Console, comparison: Comparison) -> None:

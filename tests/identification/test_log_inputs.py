@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.support.arm_logs import true_arm, write_log
 from ytheta.errors import InputError
 from ytheta.identification.log_inputs import read_logs
 from ytheta.logs.log import Log
+from ytheta.logs.reading.options import ReadingOptions
 
 ROBOT = yt.load("lu-two-link")
 
@@ -79,11 +81,49 @@ def test_hold_out_splits_a_log(folder: Path) -> None:
     assert (len(first), len(last)) == (700, 300)
     np.testing.assert_array_equal(np.concatenate([first.q, last.q]), whole.q)
     assert last.source.endswith("a.npz (the last 30 %)")
+    assert [each.origin and each.origin.describe_rows() for each in (whole, first, last)] == [
+        "",
+        "rows 0:700 of 1000",
+        "rows 700:1000 of 1000",
+    ]
+    (first,), (last,) = read_logs(ROBOT, folder / "a.npz", hold_out=50.0, options=ReadingOptions(rows=(100, 500)))
+    assert [each.origin and each.origin.describe_rows() for each in (first, last)] == [
+        "rows 100:300 of 1000",
+        "rows 300:500 of 1000",
+    ]
+    (first,), (last,) = read_logs(ROBOT, folder / "a.npz", hold_out=30.0)
     assert (first.findings, last.findings) == (whole.findings, ())
     fit = yt.identify(ROBOT, folder / "a.npz", hold_out=30)
     assert fit.validation is not None
     sampling = [finding for finding in fit.findings if finding.code == "sampling"]
     assert len(sampling) == 1
+
+
+def test_rows_are_those_of_the_fit(folder: Path) -> None:
+    fit = yt.identify(ROBOT, folder / "a.npz", validate=[folder / "b.csv"], rows=(100, 900))
+    notes = [finding.text for finding in fit.findings if finding.code == "columns"]
+    assert "a.npz: read" in notes[0]
+    assert "; rows 100:900 of 1000;" in notes[0]
+    assert "rows" not in notes[1]
+    assert [size.samples for size in fit.origin.log_sizes] == [800, 1000]
+    assert fit.origin.log_rows == [[100, 900], [0, 1000]]
+    assert fit.to_dict()["log_rows"] == [[100, 900], [0, 1000]]
+    model = tomllib.loads(fit.save(folder / "rows.toml").read_text())
+    assert model["identification"]["log_rows"] == [[100, 900], [0, 1000]]
+    whole = yt.read_log(folder / "b.csv", ROBOT)  # a Log cannot be cut by rows, and need not be
+    (_,), (other,) = read_logs(ROBOT, folder / "a.npz", whole, options=ReadingOptions(rows=(100, 900)))
+    assert other is whole
+    with pytest.raises(InputError, match="is a Log, whose columns are known; remove rows"):  # the twin
+        read_logs(ROBOT, whole, options=ReadingOptions(rows=(100, 900)))
+
+
+def test_rows_of_the_validation_are_in_its_mapping(folder: Path) -> None:
+    options = ReadingOptions(rows=(100, 900))
+    files = folder / "a.npz", folder / "b.csv"
+    (one,), (other,) = read_logs(ROBOT, *files, mapping=[None, {"rows": [50, 650]}], options=options)
+    assert (len(one), len(other)) == (800, 600)
+    with pytest.raises(InputError, match="rows is given, but mapping contains rows too"):  # the twin
+        read_logs(ROBOT, *files, mapping=[{"rows": [50, 650]}, None], options=options)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.report.numbers import (
+    NO_VALUE,
+    format_beside,
     format_number,
     format_plain,
     format_relative_std,
@@ -43,6 +45,16 @@ def test_numbers() -> None:
         "N",
         "kg m²",
         "",
+    ]
+
+
+def test_rounding_errors_are_zero() -> None:
+    assert format_with_std(-4.5e-16, 0.03) == "0"
+    assert format_with_std(-4.5e-16, 1e-12) != "0"  # the twin: the data know this small number
+    assert [format_beside(1.5e-10, 0.07), format_beside(1.5e-10, np.inf), format_beside(np.nan, 1.0)] == [
+        "0",
+        "1.50·10⁻¹⁰",
+        NO_VALUE,
     ]
 
 

@@ -36,6 +36,13 @@ Rows = Annotated[
     str | None,
     typer.Option(metavar="START:STOP", help="Use only these rows, counted from 0, without row STOP: 600:3500, 600:."),
 ]
+FitRows = Annotated[
+    str | None,
+    typer.Option(
+        metavar="START:STOP",
+        help="Use only these rows of the logs of the fit, counted from 0, without row STOP: 600:3500, 600:.",
+    ),
+]
 Rate = Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Sampling rate, in place of a time column.")]
 Gain = Annotated[
     list[str] | None,

@@ -28,7 +28,7 @@ from ytheta.logs.reading.read import LogInput, MappingInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import Bool, PerJoint
 
 MIN_NOTABLE_DIFFERENCE = 3.0  # standard deviations
 
@@ -105,6 +105,15 @@ class Comparison(Reported):
         return tuple(
             np.sqrt(((each.predicted - self.predictions[0].predicted) ** 2).mean(axis=0)) for each in self.predictions
         )
+
+    @property
+    def left_out(self) -> Bool[np.ndarray, "shown joints"] | None:
+        """Which samples of the errors' traces are left out of the errors of a model, because the joint rests.
+
+        None without measured torques.
+        """
+        errors = [each.errors for each in self.predictions if each.errors is not None]
+        return np.any([each.trace.left_out for each in errors], axis=0) if errors else None
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.labels)}: {len(self.parameters)} parameters)"

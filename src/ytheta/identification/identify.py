@@ -84,8 +84,10 @@ def identify(
     hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last
-    degrees, rows, rate, gain, topic
+    degrees, rate, gain, topic
                    how all logs are read, as for ``read_log``
+    rows           which rows of the logs of the fit are read, as for ``read_log``; those of validation logs are chosen
+                   in their mappings
     estimator      "auto" or "evidence": the description is a prior whose strength the data choose; without prior:
                    "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
                    "total-least-squares"; or an estimator

@@ -38,18 +38,18 @@ def read_logs(
     """Read the logs of the fit and of the validation; refuse logs without torques.
 
     ``mapping`` is one mapping for all logs, or a list with one for each, validation logs last; ``options`` are those of
-    all logs. ``hold_out`` is the
-    percentage at the end of a single log that becomes the validation log.
+    all logs, except that validation logs are read whole: rows of one recording say nothing about those of another.
+    ``hold_out`` is the percentage at the end of a single log that becomes the validation log.
     """
     fit_inputs, validation_inputs = _to_list(logs), [] if validate is None else _to_list(validate)
     check_hold_out(hold_out, len(fit_inputs), len(validation_inputs))
     sources = [*fit_inputs, *validation_inputs]
     mappings = _assign_mappings(mapping, len(sources))
+    fit_options = options or ReadingOptions()
+    all_options = [fit_options] * len(fit_inputs) + [replace(fit_options, rows=None)] * len(validation_inputs)
     read = []
-    for source, name, each in zip(sources, _name_sources(sources), mappings, strict=True):
-        log = read_with_options(
-            source, robot, mapping=each, options=options or ReadingOptions(), strict=strict, name=name
-        )
+    for source, name, each, chosen in zip(sources, _name_sources(sources), mappings, all_options, strict=True):
+        log = read_with_options(source, robot, mapping=each, options=chosen, strict=strict, name=name)
         _refuse_without_torques(log)
         read.append(log)
     count = len(fit_inputs)
@@ -88,8 +88,13 @@ def split_log(log: Log, percent: float) -> tuple[tuple[Log], tuple[Log]]:
                 "record longer"
             )
     source = f"{log.source or 'log'} (the last {percent:g} %)"
-    last_part = replace(log.select_rows(first, len(log)), source=source, findings=())
-    return (log.select_rows(0, first),), (last_part,)
+    first_part, last_part = log.select_rows(0, first), log.select_rows(first, len(log))
+    origin = log.origin
+    if origin is not None and origin.stop - origin.first == len(log):  # else the checks have dropped rows
+        border = origin.first + first
+        first_part = replace(first_part, origin=replace(origin, stop=border))
+        last_part = replace(last_part, origin=replace(origin, first=border))
+    return (first_part,), (replace(last_part, source=source, findings=()),)
 
 
 def _to_list(logs: Any) -> list[LogInput]:

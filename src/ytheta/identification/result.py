@@ -93,6 +93,7 @@ class Origin:
     parameters: tuple[str, ...]  # the selected standard parameters
     min_speed: tuple[float, ...] | str | None  # rad/s or m/s; slower or, with "auto", resting joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
+    validation_settings: tuple[PreparationSettings, ...] = ()  # one per validation log
     judged_cutoffs: tuple[float, ...] = ()  # in Hz; one per log, validation logs last: those of the torque errors
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
     prior: PriorCenter = PriorCenter.NONE
@@ -105,6 +106,12 @@ class Origin:
         """Names and origins of the logs that were read from files or tables."""
         pairs = zip((*self.logs, *self.validation_logs), self.log_origins, strict=False)  # origins may be unknown
         return [(name, origin) for name, origin in pairs if origin is not None]
+
+    @property
+    def log_rows(self) -> list[list[int]] | None:
+        """First row and stop of each log in its file or table, validation logs last; None unless all are known."""
+        rows = [[each.first, each.stop] for each in self.log_origins if each is not None]
+        return rows if rows and len(rows) == len(self.log_origins) else None
 
     @property
     def fit_sizes(self) -> tuple[LogSize, ...]:

@@ -67,3 +67,7 @@ class LogOrigin:
     first: int = 0
     stop: int = 0
     motor_matrix: bool = False
+
+    def describe_rows(self) -> str:
+        """Return which rows were chosen, such as "rows 600:3500 of 4000"; empty if all were."""
+        return "" if self.stop - self.first == self.rows else f"rows {self.first}:{self.stop} of {self.rows}"

@@ -12,6 +12,7 @@ MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the v
 # Powers of ten are used for numbers below 10⁻⁴ with more decimals than this, and for numbers with more final zeros.
 MAX_DECIMALS, MAX_FINAL_ZEROS = 6, 6
 MIN_PLAIN_EXPONENT = -4
+MAX_NEGLIGIBLE_RATIO = 1e-6  # of a value to a magnitude such as its standard deviation; below it, 0 is shown
 REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m", "fs": "N m √(s/rad)", "fl": "1"}
 PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N", "fs": "N √(s/m)", "fl": "1"}
 
@@ -34,9 +35,19 @@ def format_number(value: float, digits: int = 3) -> str:
     return text.replace(",", "\u202f").replace("-", "−")
 
 
+def is_negligible(value: float, scale: float) -> bool:
+    """Return whether a value is a rounding error, and 0 is meant, beside numbers of this magnitude."""
+    return math.isfinite(scale) and abs(value) < MAX_NEGLIGIBLE_RATIO * abs(scale)
+
+
+def format_beside(value: float, scale: float, digits: int = 3) -> str:
+    """Return a number for a page; 0 if it is negligible beside ``scale``."""
+    return "0" if is_negligible(value, scale) else format_number(value, digits)
+
+
 def format_with_std(value: float, std: float) -> str:
     """Return a value for a page, rounded to the second significant digit of its standard deviation."""
-    return format_number(value, significant_digits(value, std))
+    return format_beside(value, std, significant_digits(value, std))
 
 
 def significant_digits(value: float, std: float) -> int:

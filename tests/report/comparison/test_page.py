@@ -15,9 +15,10 @@ from tests.support.arm_logs import true_arm, write_log
 from tests.support.browser import EVIL, LOADS, Page
 from tests.support.command import refused, ytheta
 from tests.support.devtools import Tab, open_browser
-from ytheta.comparison.compare import Comparison
+from ytheta.comparison.compare import Comparison, FrictionComparison
 from ytheta.report.comparison.page import comparison_html, write_comparison_report
 from ytheta.report.comparison.summary import summarize_comparison
+from ytheta.report.comparison.tables import list_changes, list_friction_rows, list_used_shares
 from ytheta.robot.friction_curve import compute_friction
 
 
@@ -100,6 +101,45 @@ def test_without_log_and_without_torques(folder: Path) -> None:
     assert "the difference from the first model" in Page(comparison_html(silent)).text
 
 
+def test_time_at_rest_is_marked_and_told(folder: Path, comparison: Comparison) -> None:
+    data = np.load(folder / "worn.npz")
+    t, q, tau = (data[name] for name in ("t", "q", "tau"))
+    rest = np.arange(1, 1201) / 200.0  # six seconds at the last position
+    log = {
+        "t": np.concatenate([t, t[-1] + rest]),
+        "q": np.concatenate([q, np.repeat(q[-1:], len(rest), axis=0)]),
+        "tau": np.concatenate([tau, np.repeat(tau[-1:], len(rest), axis=0)]),
+    }
+    resting = yt.compare([folder / "new.toml", folder / "worn.toml"], log=log)
+    kept = resting.predictions[0].t  # without the trimmed ends
+    begin, end = t[-1] - kept[0], kept[-1] - kept[0]
+    for name in ("joint1", "joint2"):
+        area = max(resting.figures()[f"torque of {name}"].layout.shapes, key=lambda shape: shape.x1 - shape.x0)
+        assert (area.x0, area.x1) == (pytest.approx(begin, abs=0.1), pytest.approx(end, abs=0.1))
+    page = Page(comparison_html(resting))
+    assert "at rest: left out of the errors" in page.text
+    ((heading, shares),) = list_used_shares(resting)
+    assert heading == "used"
+    np.testing.assert_allclose(shares, begin / end, rtol=0.05)
+    assert "they leave out those at which a joint rests" in " ".join(str(resting).split())
+    assert summarize_comparison(resting)["torques"]["used_share"] == [shares.tolist()] * 2
+    mixed = replace(resting, predictions=(resting.predictions[0], comparison.predictions[2]))
+    assert [heading for heading, _ in list_used_shares(mixed)] == ["used of new.toml", "used of worn.toml"]
+    assert list_used_shares(comparison) == []  # the twin: the joints always move
+    assert "left out of the errors" not in Page(comparison_html(comparison)).text
+
+
+def test_rounding_errors_of_friction_are_zero(comparison: Comparison) -> None:
+    values = (0.02, 1.5e-10, None)
+    rows = tuple(FrictionComparison(joint, "load", values) for joint in ("joint1", "joint2"))
+    changed = replace(comparison, friction=rows)
+    assert [text for text, _ in next(list_friction_rows(changed))["cells"]] == ["0.0200", "0", "–"]
+    assert "1.5e-10" not in str(changed)
+    assert "friction is that of the bodies in the model files" in " ".join(str(changed).split())
+    small = replace(comparison, friction=(replace(rows[0], values=(2e-8, 1.5e-10, None)),))
+    assert "1.5e-10" in str(small)  # the twin: beside small numbers, it is a number
+
+
 def test_the_command_writes_the_page(folder: Path) -> None:
     arguments = ("compare", "new.toml", "worn.toml", "--report", "page.html")
     result = ytheta(*arguments, cwd=folder)
@@ -122,3 +162,6 @@ def test_the_page_is_shown(tab: Tab, comparison: Comparison, tmp_path: Path, wid
     count = "[...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('.js-line, .point').length)"
     assert min(tab.evaluate(count)) > 0
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("document.querySelectorAll('#changes .legend').length") == 0  # it would scroll on small screens
+    names = tab.evaluate("document.getElementById('changes').closest('section').querySelector('.legend').textContent")
+    assert all(row.name in names for row in list_changes(comparison))

@@ -125,10 +125,38 @@ def test_long_tables_fold_search_sort_and_copy(tab: Tab, panda_page: Path) -> No
     assert len({line.count("\t") for line in copied}) == 1
 
 
+DRAWN_BOX = """(() => {
+  const box = [[], []];
+  const number = (node, name) => Number(node.getAttribute(name));
+  for (const bone of document.querySelectorAll('#robot .bone')) {
+    for (const end of '12') { box[0].push(number(bone, 'x' + end)); box[1].push(number(bone, 'y' + end)); }
+  }
+  for (const each of document.querySelectorAll('#robot ellipse')) {
+    const turned = parseFloat(each.getAttribute('transform').slice(7)) * Math.PI / 180;
+    for (const [k, name] of ['cx', 'cy'].entries()) {
+      const angle = turned + k * Math.PI / 2;
+      const half = Math.hypot(number(each, 'rx') * Math.cos(angle), number(each, 'ry') * Math.sin(angle));
+      box[k].push(number(each, name) - half, number(each, name) + half);
+    }
+  }
+  return box.map((values) => [Math.min(...values), Math.max(...values)]);
+})()"""
+
+
+def assert_frame_is_filled(tab: Tab) -> None:
+    """The drawing touches the margin of its frame of 640 x 420 on two sides, and does not leave the frame."""
+    (left, right), (top, bottom) = tab.evaluate(DRAWN_BOX)
+    assert max((right - left) / 600.0, (bottom - top) / 380.0) == pytest.approx(1.0, abs=0.02)
+    assert min(left, top) >= 18.0
+    assert right <= 622.0
+    assert bottom <= 402.0
+
+
 def test_the_drawing_turns(tab: Tab, page: Path) -> None:
     tab.open(page)
     read = "[...document.querySelectorAll('#robot ellipse')].map((each) => each.getAttribute('transform'))"
     before = tab.evaluate(read)
+    assert_frame_is_filled(tab)
     tab.evaluate("document.querySelector('#robot').scrollIntoView({block: 'center'})")
     x, y = tab.evaluate(
         "(({x, y, width, height}) => [x + width / 2, y + height / 2])"
@@ -137,6 +165,7 @@ def test_the_drawing_turns(tab: Tab, page: Path) -> None:
     for kind, dx in (("mousePressed", 0), ("mouseMoved", 60), ("mouseReleased", 60)):
         tab.call("Input.dispatchMouseEvent", type=kind, x=x + dx, y=y, button="left", buttons=1, clickCount=1)
     assert tab.evaluate(read) != before
+    assert_frame_is_filled(tab)  # in another view too
     tab.evaluate("document.querySelector('#robot [data-turn]').click()")
     assert tab.evaluate(read) == before
     tab.evaluate("document.querySelector('#robot [data-show=before]').click()")

@@ -36,6 +36,13 @@ def test_figures_hold_the_log(checked: LogCheck) -> None:
     np.testing.assert_allclose(np.asarray(line.y, dtype=float), ARM_COLUMNS["q1"], rtol=1e-4, atol=1e-6)
 
 
+def test_time_axes_say_where_they_begin() -> None:
+    late = check(ARM, [ARM_COLUMNS | {"t": ARM_COLUMNS["t"] - ARM_COLUMNS["t"][0] + 6.766}])
+    zero = check(ARM, [ARM_COLUMNS | {"t": ARM_COLUMNS["t"] - ARM_COLUMNS["t"][0]}])
+    titles = [next(iter(each.figures().values())).layout.xaxis.title.text for each in (late, zero)]
+    assert titles == ["time since 6.766 s / s", "time / s"]
+
+
 def test_a_browser_draws_the_plots(chromium: str, checked: LogCheck, tmp_path: Path) -> None:
     dom, console = open_page(chromium, checked.report(tmp_path / "logs.html"))
     assert console == []

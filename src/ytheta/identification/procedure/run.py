@@ -177,6 +177,7 @@ def _describe_origin(
         parameters=problem.base.selected,
         min_speed=AUTO if request.leaves_out_rest else min_speed,
         settings=tuple(each.settings for each in plan.own.fit),
+        validation_settings=tuple(each.settings for each in plan.judged.validation),
         judged_cutoffs=tuple(float(each.settings.cutoff) for each in (*plan.judged.fit, *plan.judged.validation)),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(plan.own.fit[0]),
         prior=request.prior.center if estimate.posterior is not None else PriorCenter.NONE,

@@ -106,16 +106,17 @@ def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> sli
 
 
 def _report_origin(origin: LogOrigin) -> Finding:
-    """Return the finding about the chosen columns, in brief."""
+    """Return the finding about the chosen columns and rows, in brief."""
     groups: dict[str, list[str]] = {}
     for column in origin.columns:
         groups.setdefault(column.quantity, []).append(column.column or "rate")
     shown = {key: names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for key, names in groups.items()}
     where = f" of topic {origin.topic}" if origin.topic else ""
+    chosen = f"; {rows}" if (rows := origin.describe_rows()) else ""
     return Finding(
         LogFindingCode.COLUMNS,
         Severity.NOTE,
-        f"read {', '.join(f'{key} from {names}' for key, names in shown.items())}{where}",
+        f"read {', '.join(f'{key} from {names}' for key, names in shown.items())}{where}{chosen}",
         remedy="ytheta check shows all columns, units and signs",
         fields={key: list(names) for key, names in groups.items()},
     )

@@ -10,6 +10,8 @@ import numpy as np
 
 from ytheta.comparison.compare import MIN_NOTABLE_DIFFERENCE
 from ytheta.plots import Axis, Band, Line
+from ytheta.report.comparison.tables import list_changes
+from ytheta.report.identification.plots import continuous_time, make_left_out_areas
 from ytheta.report.line_plot import COLOURS, line_plot
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 QUANTILE = 1.96  # half of a 95 % interval, in standard deviations
 ROW_HEIGHT, FRAME_HEIGHT = 10, 70  # pixels; each model of a parameter has a row
-MAX_SHOWN_CHANGES = 8  # parameters whose change is drawn
 FRICTION_HEIGHT, TORQUE_HEIGHT = 260, 340  # pixels
 
 
@@ -96,17 +97,16 @@ def plot_changes(comparison: Comparison) -> go.Figure:
     The models are in the order in which they were given, such as that of time.
     """
     x = np.arange(1.0, len(comparison.models) + 1.0)
-    rows = sorted(comparison.parameters, key=lambda row: -row.largest_difference)[:MAX_SHOWN_CHANGES]
     lines = [
         Line(row.name, np.array([np.nan if each is None else each for each in row.differences], dtype=float))
-        for row in rows
+        for row in list_changes(comparison)
     ]
     bound = np.full(len(x), MIN_NOTABLE_DIFFERENCE)
     band = Band("3 standard deviations", -bound, bound, colour=7)
     figure = line_plot(x, lines, [Axis("difference", "std")], x_title="model", bands=[band])
     figure.update_traces(mode="lines+markers", selector=lambda trace: trace.fill is None)
     labels = [escape(label) for label in comparison.labels]
-    figure.update_xaxes(tickvals=x.tolist(), ticktext=labels, title=None)
+    figure.update_xaxes(tickvals=x.tolist(), ticktext=labels, title=None, range=[0.7, len(x) + 0.3])
     return figure
 
 
@@ -130,7 +130,8 @@ def plot_friction(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
 def plot_torques(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
     """Yield name and figure of the torque of every joint, measured and predicted by each model; none without a log.
 
-    Below are the residuals or, if the log has no torques, the differences from the first model.
+    Below are the residuals or, if the log has no torques, the differences from the first model. Areas behind the lines
+    mark the time that is left out of the errors.
     """
     if not comparison.predictions:
         return
@@ -146,7 +147,11 @@ def plot_torques(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
             rest = reference[:, j] - prediction.predicted[:, j]
             lines.append(Line(label, rest, axis=1, colour=k, width=1.0, legend=False))
         axes = [Axis("torque", _get_torque_unit(first.robot, name)), Axis(below)]
-        yield name, line_plot(seconds, lines, axes, height=TORQUE_HEIGHT, legend=False)
+        figure = line_plot(seconds, lines, axes, height=TORQUE_HEIGHT, legend=False)
+        if first.errors is not None and comparison.left_out is not None:
+            areas = make_left_out_areas(continuous_time(first.errors.trace.t), comparison.left_out[:, j])
+            figure.update_layout(shapes=areas)
+        yield name, figure
 
 
 def _get_torque_unit(robot: Robot, joint: str) -> str:

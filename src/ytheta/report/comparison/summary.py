@@ -21,6 +21,7 @@ def summarize_comparison(comparison: Comparison) -> dict[str, Any]:
             "joints": list(comparison.models[0].robot.actuated),
             "relative_error_percent": [None if each is None else each.relative_percent for each in errors],
             "per_joint_percent": [None if each is None else each.per_joint_percent.tolist() for each in errors],
+            "used_share": [None if each is None else each.used_share.tolist() for each in errors],
             "rms_difference": [each.tolist() for each in comparison.torque_differences],
         }
     data: dict[str, Any] = replace_nonfinite(

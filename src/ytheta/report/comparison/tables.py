@@ -8,14 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.report.numbers import NO_VALUE, format_number, format_percent, format_with_std, parameter_unit
+from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.report.numbers import (
+    NO_VALUE,
+    format_beside,
+    format_number,
+    format_percent,
+    format_with_std,
+    parameter_unit,
+)
 from ytheta.report.terminal import list_names
 from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
-    from ytheta.comparison.compare import Comparison
+    from ytheta.comparison.compare import Comparison, ParameterComparison
 
 MAX_NAMES = 8
+MAX_SHOWN_CHANGES = 8  # parameters whose change is drawn; as many as there are colours
+BODIES_NOTE = (
+    "friction is that of the bodies in the model files, the physically consistent ones nearest to the estimate; it may "
+    "differ a little from the base parameters, which are the estimate"
+)
+USED_NOTE = (
+    "share of the samples of which the errors are computed; they leave out those at which a joint rests or is slow"
+)
 
 
 def describe_differences(comparison: Comparison) -> str:
@@ -25,6 +42,11 @@ def describe_differences(comparison: Comparison) -> str:
         return "no parameter differs by more than 3 standard deviations"
     subject = f"{len(names)} parameters differ" if len(names) > 1 else "1 parameter differs"
     return f"{subject} by more than 3 standard deviations: {list_names(names, MAX_NAMES)}"
+
+
+def list_changes(comparison: Comparison) -> list[ParameterComparison]:
+    """Return the parameters whose change from model to model is drawn: those that differ most."""
+    return sorted(comparison.parameters, key=lambda row: -row.largest_difference)[:MAX_SHOWN_CHANGES]
 
 
 def list_models(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
@@ -56,29 +78,67 @@ def list_parameter_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 def list_friction_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the friction parameters of each joint in each model."""
-    sliding = comparison.models[0].robot.prismatic_joints
+    sliding, scales = comparison.models[0].robot.prismatic_joints, find_friction_scales(comparison)
     for row in comparison.friction:
         unit = parameter_unit(f"{row.joint}.{FRICTION_PARAMETERS[row.kind]}", sliding)
-        yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": [_make_cell(each, 3) for each in row.values]}
+        cells = [_make_cell(each, 3, scales[row.kind]) for each in row.values]
+        yield {"name": f"{row.joint}, {row.kind}", "unit": unit, "cells": cells}
+
+
+def find_friction_scales(comparison: Comparison) -> dict[str, float]:
+    """Return the largest magnitude of each kind of friction, beside which values of a solver may be negligible."""
+    scales: dict[str, float] = {}
+    for row in comparison.friction:
+        known = [abs(value) for value in row.values if value is not None]
+        scales[row.kind] = max([scales.get(row.kind, 0.0), *known])
+    return scales
+
+
+def list_used_shares(comparison: Comparison) -> list[tuple[str, PerJoint]]:
+    """Return heading and share of the samples of which the errors of each joint are computed.
+
+    There is one entry for all models or, if they leave out different samples, one for each; none if none is left out.
+    """
+    shares = [
+        (label, prediction.errors.used_share)
+        for label, prediction in zip(comparison.labels, comparison.predictions, strict=False)
+        if prediction.errors is not None
+    ]
+    if all((share == 1.0).all() for _, share in shares):
+        return []
+    if all(np.array_equal(share, shares[0][1]) for _, share in shares):
+        return [("used", shares[0][1])]
+    return [(f"used of {label}", share) for label, share in shares]
+
+
+def list_joint_errors(errors: TorqueErrors) -> list[float]:
+    """Return the relative error of each joint in percent, NaN if all its samples are left out; the last is of all."""
+    percents = np.where(errors.counts > 0.0, errors.per_joint_percent, np.nan)
+    return [*percents.tolist(), errors.relative_percent]
 
 
 def list_torque_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the error of each joint in each model, and the difference from the first model; the last row is all."""
+    """Yield the error of each joint in each model, and the difference from the first model; the last row is all.
+
+    The last cells are those of ``list_used_shares``.
+    """
     robot = comparison.models[0].robot
     for j, name in enumerate((*robot.actuated, "all joints")):
         cells: list[tuple[str, float]] = []
         is_total = j == len(robot.actuated)
         for k, prediction in enumerate(comparison.predictions):
             if prediction.errors is not None:
-                errors = prediction.errors
-                error = errors.relative_percent if is_total else float(errors.per_joint_percent[j])
+                error = list_joint_errors(prediction.errors)[j]
                 cells.append((format_percent(error), error))
             if k:
                 rms = None if is_total else float(comparison.torque_differences[k][j])
                 cells.append(_make_cell(rms, 3))
+        for _, shares in list_used_shares(comparison):
+            share = np.nan if is_total else 100.0 * float(shares[j])
+            cells.append((format_percent(share), share))
         unit = "" if is_total else parameter_unit(f"{name}.fc", robot.prismatic_joints)
         yield {"name": name, "unit": unit, "cells": cells}
 
 
-def _make_cell(value: float | None, digits: int) -> tuple[str, float]:
-    return (NO_VALUE, np.nan) if value is None else (format_number(value, digits), value)
+def _make_cell(value: float | None, digits: int, scale: float = 0.0) -> tuple[str, float]:
+    return (NO_VALUE, np.nan) if value is None else (format_beside(value, scale, digits), value)

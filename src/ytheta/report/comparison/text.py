@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ytheta.report.comparison.tables import describe_differences
-from ytheta.report.numbers import format_plain, significant_digits
+from ytheta.report.comparison.tables import (
+    BODIES_NOTE,
+    USED_NOTE,
+    describe_differences,
+    find_friction_scales,
+    list_joint_errors,
+    list_used_shares,
+)
+from ytheta.report.numbers import NO_VALUE, format_plain, is_negligible, significant_digits
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
@@ -51,25 +59,37 @@ def _print_friction(console: Console, comparison: Comparison) -> None:
         Column("joint", safe_texts(row.joint for row in comparison.friction), align_left=True),
         Column("friction", safe_texts(row.kind for row in comparison.friction), align_left=True),
     ]
+    scales = find_friction_scales(comparison)
     for k, label in enumerate(comparison.labels):
-        cells = [_format_optional(row.values[k], 3) for row in comparison.friction]
+        pairs = ((row.values[k], scales[row.kind]) for row in comparison.friction)
+        cells = ["0" if value and is_negligible(value, scale) else _format_optional(value, 3) for value, scale in pairs]
         columns.append(Column(label, safe_texts(cells), short_heading=f"model {k + 1}"))
     print_table(console, fit_table(columns, console.width))
+    print_note(console, BODIES_NOTE)
 
 
 def _print_torques(console: Console, comparison: Comparison) -> None:
     """Print the torque errors of all models, and how much their torques differ from those of the first."""
-    joints = comparison.models[0].robot.actuated
+    robot = comparison.models[0].robot
+    joints = robot.actuated
+    units = ["N" if name in robot.prismatic_joints else "Nm" for name in joints]
     columns = [Column("joint", safe_texts((*joints, "all")), align_left=True)]
     for k, (label, prediction) in enumerate(zip(comparison.labels, comparison.predictions, strict=True)):
         if prediction.errors is not None:
-            errors = (*prediction.errors.per_joint_percent.tolist(), prediction.errors.relative_percent)
-            cells = [f"{format_plain(error)} %" for error in errors]
+            errors = list_joint_errors(prediction.errors)
+            cells = [NO_VALUE if math.isnan(error) else f"{format_plain(error)} %" for error in errors]
             columns.append(Column(f"error of {label}", safe_texts(cells), short_heading=f"error {k + 1}"))
         if k:
-            rms = [*map(format_plain, comparison.torque_differences[k].tolist()), ""]
+            differences = zip(comparison.torque_differences[k].tolist(), units, strict=True)
+            rms = [*(f"{format_plain(difference)} {unit}" for difference, unit in differences), ""]
             columns.append(Column("RMS difference", safe_texts(rms), short_heading="RMS diff"))
+    used = list_used_shares(comparison)
+    for heading, shares in used:
+        cells = [*(f"{format_plain(100.0 * share)} %" for share in shares.tolist()), ""]
+        columns.append(Column(heading, safe_texts(cells), short_heading="used", drop_priority=1))
     print_table(console, fit_table(columns, console.width, has_total_row=True))
+    if used:
+        print_note(console, f"used: {USED_NOTE}; RMS differences are those of all samples")
 
 
 def _format_value(value: float | None, std: float | None) -> str:

@@ -117,22 +117,29 @@ def plot_torque(
         "yaxis2": {"title": {"text": "residual"}, "domain": [0.0, 0.3], "nticks": 4},
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": TRANSPARENT},
         "hovermode": "x unified",
-        "shapes": [
-            {
-                "type": "rect",
-                "layer": "below",
-                "yref": "paper",
-                "x0": start,
-                "x1": stop,
-                "y0": 0.0,
-                "y1": 1.0,
-                "line": {"width": 0},
-                "fillcolor": LEFT_OUT_COLOUR,
-            }
-            for start, stop in find_left_out_times(seconds, trace.left_out[:, joint])
-        ],
+        "shapes": make_left_out_areas(seconds, trace.left_out[:, joint]),
     }
     return make_figure(traces, layout)
+
+
+def make_left_out_areas(
+    seconds: Float[np.ndarray, "shown"], left_out: Bool[np.ndarray, "shown"]
+) -> list[dict[str, object]]:
+    """Return the areas that mark the time that is left out, as shapes of a layout."""
+    return [
+        {
+            "type": "rect",
+            "layer": "below",
+            "yref": "paper",
+            "x0": start,
+            "x1": stop,
+            "y0": 0.0,
+            "y1": 1.0,
+            "line": {"width": 0},
+            "fillcolor": LEFT_OUT_COLOUR,
+        }
+        for start, stop in find_left_out_times(seconds, left_out)
+    ]
 
 
 def find_left_out_times(

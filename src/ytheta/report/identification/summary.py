@@ -57,6 +57,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "joints": list(identification.base.robot.actuated),
         "logs": list(origin.logs),
         "validation_logs": list(origin.validation_logs),
+        "log_rows": origin.log_rows,
         **summarize_selection(origin.parameters),
         "unknown_lengths": [],
         "unknown_angles": [],

@@ -20,10 +20,12 @@ from ytheta.report.identification.statistics import (
     count_parameters,
     describe_validation_motion,
     find_strongest_correlations,
+    list_file_names,
 )
 from ytheta.report.numbers import (
     MAX_PERCENT,
     NO_VALUE,
+    format_beside,
     format_count,
     format_number,
     format_percent,
@@ -126,8 +128,8 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
             "name": name,
             "value": (format_with_std(value, std), value),
             "std": (format_number(std, 2), std),
-            "described": _make_cell(described, k),
-            "difference": _make_cell(differences, k, digits=2),
+            "described": _make_cell(described, k, scale=std),
+            "difference": _make_cell(differences, k, scale=1.0, digits=2),
             "relative": (_format_relative(float(relative[k])), float(relative[k])),
             "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
             "mark": identification.marks[k],
@@ -137,9 +139,9 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
         }
 
 
-def _make_cell(values: np.ndarray | None, place: int, *, digits: int = 3) -> tuple[str, float]:
+def _make_cell(values: np.ndarray | None, place: int, *, scale: float, digits: int = 3) -> tuple[str, float]:
     value = np.nan if values is None else float(values[place])
-    return format_number(value, digits), value
+    return format_beside(value, scale, digits), value
 
 
 def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any]]:
@@ -157,12 +159,12 @@ def list_standard_rows(identification: Identification) -> Iterator[dict[str, Any
             "name": row["name"],
             "unit": parameter_unit(row["name"], robot.prismatic_joints),
             "cells": [
-                (format_number(described[row["name"]]), described[row["name"]]),
-                (format_number(before), before),
+                (format_beside(described[row["name"]], row["std"]), described[row["name"]]),
+                (format_beside(before, row["std"]), before),
                 (format_number(prior_std, 2), prior_std),
                 (format_with_std(row["value"], row["std"]), row["value"]),
                 (format_number(row["std"], 2), row["std"]),
-                (format_number(difference, 2), difference),
+                (format_beside(difference, 1.0, 2), difference),
             ],
             "mark": row["mark"],
         }
@@ -237,9 +239,18 @@ def describe_selection(identification: Identification) -> str:
 
 
 def list_log_rows(identification: Identification) -> Iterator[list[str]]:
-    """Yield for each log of the fit a row that says how the log was prepared."""
-    for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
-        yield [name or "log", *describe_preparation(settings, identification.base.robot.actuated)]
+    """Yield for each log a row that says what it was used for, which of its rows, and how it was prepared.
+
+    Validation logs have the cut-off of the errors.
+    """
+    origin = identification.origin
+    names, settings = (*origin.logs, *origin.validation_logs), (*origin.settings, *origin.validation_settings)
+    log_origins = origin.log_origins or (None,) * len(names)
+    for k, (name, each, log_origin) in enumerate(zip(names, settings, log_origins, strict=True)):
+        use = "fit" if k < len(origin.logs) else "validation"
+        rows = "" if log_origin is None else log_origin.describe_rows() or f"all {log_origin.rows}"
+        preparation = describe_preparation(each, identification.base.robot.actuated)
+        yield [list_file_names((name,)), use, rows.removeprefix("rows "), *preparation]
 
 
 def describe_preparation(settings: PreparationSettings, joints: tuple[str, ...]) -> list[str]:

@@ -60,8 +60,8 @@ def list_left_out(log: Log) -> list[str]:
         return []
     lines = []
     chosen = origin.stop - origin.first
-    if chosen != origin.rows:
-        lines.append(f"rows {origin.first}:{origin.stop} of {origin.rows} were chosen")
+    if rows := origin.describe_rows():
+        lines.append(f"{rows} were chosen")
     if len(log) != chosen:
         lines.append(f"{chosen - len(log)} of {chosen} rows were dropped by the checks")
     if origin.motor_matrix:

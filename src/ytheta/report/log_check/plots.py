@@ -36,6 +36,7 @@ def plot_log(checked: CheckedLog) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot of each recorded quantity, with one line per joint; lines have gaps where the log has gaps."""
     log = checked.log
     seconds = np.where(np.isfinite(log.t), log.t, np.nan) - float(log.t[0])
+    x_title = f"time since {log.t[0]:.10g} s / s" if log.t[0] else "time / s"
     breaks = [start for start, _ in log.segments if start > 0]
     for name, values in (("positions", log.q), ("velocities", log.qd), ("torques", log.tau)):
         if values is None:
@@ -43,4 +44,4 @@ def plot_log(checked: CheckedLog) -> Iterator[tuple[str, go.Figure]]:
         shown = np.where(np.isfinite(values), values, np.nan)
         shown[breaks] = np.nan
         lines = [Line(joint, shown[:, k]) for k, joint in enumerate(log.joints)]
-        yield name, line_plot(seconds, lines, [Axis(*AXES[name])])
+        yield name, line_plot(seconds, lines, [Axis(*AXES[name])], x_title=x_title)

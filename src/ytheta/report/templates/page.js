@@ -109,17 +109,17 @@ function drawing(place) {
   const home = [-0.7, 0.45]; // azimuth and elevation in radians
   let view = [...home];
   const solids = ["before", "after"].flatMap((kind) => data[kind].map((solid) => ({ ...solid, kind })));
-  const points = [...data.lines.flat(), ...solids.map((solid) => solid.center)];
-  const reaches = solids.map((solid) => Math.sqrt(Math.max(solid.matrix[0][0], solid.matrix[1][1], solid.matrix[2][2])));
-  const range = (k) => {
-    const low = Math.min(0, ...points.map((p) => p[k]), ...solids.map((s, i) => s.center[k] - reaches[i]));
-    const high = Math.max(0, ...points.map((p) => p[k]), ...solids.map((s, i) => s.center[k] + reaches[i]));
-    return [low, high];
+  const width = 640, height = 420, margin = 20; // of the frame
+  const dot = (p, q) => p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+  const apply = (m, p) => m.map((row) => dot(row, p));
+  // The range of all lines and ellipsoids along a unit vector, shown or not, so that a checkbox changes no scale.
+  const range = (axis) => {
+    const places = data.lines.flat().map((p) => [dot(p, axis), 0]);
+    for (const solid of solids) places.push([dot(solid.center, axis), Math.sqrt(dot(axis, apply(solid.matrix, axis)))]);
+    return [Math.min(...places.map(([x, r]) => x - r)), Math.max(...places.map(([x, r]) => x + r))];
   };
-  const ranges = [0, 1, 2].map(range);
-  const middle = ranges.map(([low, high]) => (low + high) / 2);
-  const size = Math.hypot(...ranges.map(([low, high]) => high - low)) || 1;
-  const scale = 500 / size;
+  const extent = ([low, high]) => Math.max(high - low, 1e-6);
+  const size = Math.hypot(...[[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((axis) => extent(range(axis))));
   const node = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -134,12 +134,14 @@ function drawing(place) {
       front[2] * right[0] - front[0] * right[2],
       front[0] * right[1] - front[1] * right[0],
     ];
-    const dot = (p, q) => p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
-    const apply = (m, p) => m.map((row) => dot(row, p));
-    const flat = (p) => {
-      const d = p.map((value, k) => value - middle[k]);
-      return [320 + scale * dot(d, right), 210 - scale * dot(d, up), dot(d, front)];
-    };
+    const across = range(right), along = range(up); // the robot fills the frame in every view
+    const scale = Math.min((width - 2 * margin) / extent(across), (height - 2 * margin) / extent(along));
+    const center = ([low, high]) => (low + high) / 2;
+    const flat = (p) => [
+      width / 2 + scale * (dot(p, right) - center(across)),
+      height / 2 - scale * (dot(p, up) - center(along)),
+      dot(p, front),
+    ];
     const shapes = [];
     const step = size > 1.5 ? 0.5 : 0.1;
     const span = Math.ceil(size / 2 / step) * step;

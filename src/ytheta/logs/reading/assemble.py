@@ -17,7 +17,9 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
-from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
+from ytheta.logs.reading.columns.messages import describe_missing
+from ytheta.logs.reading.columns.places import compare_clocks, report_places
+from ytheta.logs.reading.columns.search import LogColumns, find_columns
 from ytheta.logs.reading.conversions import describe_columns, find_conversion
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
@@ -45,6 +47,8 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         )
     columns = find_columns(table, joints, mapping, source)
     rows = _choose_rows(table, mapping, source)
+    scale = mapping.scale.get("t", (1.0,))[0]
+    compare_clocks(table, columns.places, columns.clock, rows, source, scale=scale)
     reader = _QuantityReader(table, mapping, rows, robot, columns.units)
     t = reader.read_time(columns.t)
     q = reader.read_quantity("q", columns.q)
@@ -81,6 +85,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
             *table.findings,
             _report_origin(origin),
             *locked,
+            *report_places(columns.places),
             *_report_columns(columns, table, joints, source),
         ),
         origin=origin,

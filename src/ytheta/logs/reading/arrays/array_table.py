@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.arrays.client import ArrayFile, StoredArray
-from ytheta.logs.reading.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample

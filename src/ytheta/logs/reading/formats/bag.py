@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.families import describe_missing_joints
+from ytheta.logs.reading.columns.families import describe_missing_joints
 from ytheta.logs.reading.sizes.bag_folder import open_bag_files
 from ytheta.logs.reading.sizes.bounds import DamagedError
 from ytheta.logs.reading.sizes.ros1_bag import check_ros1_bag

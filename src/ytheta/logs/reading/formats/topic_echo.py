@@ -15,7 +15,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.families import describe_missing_joints
+from ytheta.logs.reading.columns.families import describe_missing_joints
 from ytheta.logs.reading.formats.csv_dialect import parse_number, split_fields
 from ytheta.logs.reading.table import ColumnTable
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ytheta.logs.reading.column_names import ColumnName
+from ytheta.logs.reading.columns.column_names import ColumnName
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,23 @@ def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     return tuple(part for part in scope if part), units[0] if units else unit
 
 
+def find_scope(name: str, joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the scope of a column; that of an unknown name is what stands before its last ``/`` or ``.``."""
+    parsed = NameParser(tuple(joints)).parse(name)
+    if parsed is not None:
+        return parsed.scope
+    return tuple(part for part in re.split(r"[/.]", name.strip().casefold())[:-1] if part)
+
+
+def drop_quantity(scope: Sequence[str]) -> tuple[str, ...]:
+    """Return a scope without a quantity at its end, as in ``arm/effort`` or ``observation.state``."""
+    words = [_split_words(part) for part in scope]
+    last = _interpret_words(words[-1]) if words else None
+    if (last is not None and last.quantities) or tuple(word for part in words for word in part) in POSITION_SCOPES:
+        return tuple(scope[:-1])
+    return tuple(scope)
+
+
 def _split_unit(name: str) -> tuple[str, str]:
     """Return a name without its unit in brackets, and the unit; the unit is empty if there is none."""
     text = name.strip()[: MAX_NAME_LENGTH + 1]

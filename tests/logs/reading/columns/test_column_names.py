@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ytheta.logs.reading.column_names import NameParser, parse_time_name
+from ytheta.logs.reading.columns.column_names import NameParser, parse_time_name
 
 PARSER = NameParser(("panda_joint1", "panda_joint2", "elbow"))
 

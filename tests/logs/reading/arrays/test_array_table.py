@@ -193,3 +193,12 @@ def test_a_recorded_log_as_matlab_file(tmp_path: Path) -> None:
     matrices = {name: frame[[f"{name}{k}" for k in range(1, 8)]].to_numpy().T for name in ("q", "qd", "tau")}
     path = write_mat(tmp_path / "panda.mat", {"t": frame["t"].to_numpy(), "franka": matrices}, compressed=True)
     assert_same_log(read_log(path, robot), read_log(source, robot))
+
+
+def test_complex_numbers_are_refused(tmp_path: Path) -> None:
+    complex_file = write_mat(tmp_path / "complex.mat", MATRICES | {"q": ARM_LOG.q + 1j})
+    assert_file_refused(complex_file, "'q' contains numbers of type complex128", "real values")
+    struct = write_mat(tmp_path / "struct.mat", {"run": MATRICES | {"q": ARM_LOG.q + 1j}})
+    assert_file_refused(struct, "no columns q1")
+    unused = write_mat(tmp_path / "unused.mat", MATRICES | {"spectrum": ARM_LOG.q + 1j})
+    assert_same_log(read_log(unused, ARM), ARM_LOG)  # the twin: complex numbers that are not part of the log

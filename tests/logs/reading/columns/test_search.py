@@ -214,3 +214,14 @@ def test_joints_without_columns_are_named_with_the_option_that_locks_them(tmp_pa
     missing = ", ".join(robot.actuated[4:])
     assert_file_refused(numbered, "4 columns q1 … q4", f"the first 4, {missing} are missing", "--lock", robot=robot)
     assert first not in missing
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_joint_with_a_position_but_no_torque_is_not_to_be_locked(by_name: bool, tmp_path: Path) -> None:
+    columns = {name: values for name, values in ARM_COLUMNS.items() if name != "tau2"}
+    if by_name:
+        columns = {f"{name[:-1]}_joint{name[-1]}" if name != "t" else name: v for name, v in columns.items()}
+    words = ("torques of joint2 are missing", "[columns] tau =") if by_name else ("no column 'tau2'", "mapping")
+    assert "--lock" not in assert_file_refused(write_file(tmp_path, format_csv(columns)), *words)
+    arm = {name: values for name, values in columns.items() if not name.endswith("2")}
+    assert_file_refused(write_file(tmp_path, format_csv(arm)), "--lock joint2=0")  # the twin: no position either

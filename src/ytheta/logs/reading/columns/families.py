@@ -72,8 +72,13 @@ class Family:
         return [self.indices[index] for index in self._expected]
 
 
-def describe_missing_joints(missing: Sequence[str]) -> str:
-    """Return a clause on joints that a log does not contain, and what to do about them."""
+def describe_missing_joints(missing: Sequence[str], joints: Sequence[str]) -> str:
+    """Return a clause on joints of a robot that a log does not contain, and what to do about them."""
+    if len(missing) == len(joints):
+        return (
+            f"the joints of the robot have other names ({', '.join(joints)}): use the robot that was recorded, or give "
+            "its joints the names in the log"
+        )
     verb = "is" if len(missing) == 1 else "are"
     example = ",".join(f"{joint}=0" for joint in missing)
     return (

@@ -93,29 +93,39 @@ class ColumnErrors:
             f"mapping: [columns] {key} = {reference}"
         )
 
-    def make_incomplete(self, key: str, family: Family) -> InputError:
-        """Say which joints or numbers of a quantity are missing."""
+    def make_incomplete(self, key: str, family: Family, *, has_positions: bool) -> InputError:
+        """Say which joints or numbers of a quantity are missing; ``has_positions``: all joints have positions."""
         for name, _ in family.members:
             self.index.find_position(name)  # a repeated name is the likely cause, and raises an error
         n, count = len(self.joints), len(family.members)
         shown = f"{'column' if count == 1 else 'columns'} {self._show(family)}"
         actuated = f"the robot has {n} actuated coordinates ({', '.join(self.joints)})"
-        missing = [joint for joint in self.joints if joint not in family.indices]
         if family.by_joint:
+            known = [joint for joint in self.joints if joint in family.indices]
+            statement = f"has {QUANTITY_NOUNS[key]} of {len(known)} joints ({shown})"
+        else:
+            known = list(self.joints[:count])
+            statement = f"has {count} {shown}"
+        if not family.by_joint and count > n:
             return InputError(
-                f"{self._source} has {QUANTITY_NOUNS[key]} of {count} joints ({shown}), but {actuated}; "
-                f"{describe_missing_joints(missing)}"
+                f"{self._source} {statement}, but {actuated}; use the robot that was recorded, or choose the columns "
+                "in a mapping"
             )
-        if count < n:
-            remedy = f"if it has the first {count}, {describe_missing_joints(self.joints[count:])}"
-            return InputError(f"{self._source} has {count} {shown}, but {actuated}; {remedy}")
-        if count > n:
+        if not family.by_joint and (count == n or has_positions):
+            numbers = range(family.first_number, family.first_number + n)
+            gap = next((k for k in numbers if k not in family.indices), family.first_number + n)
+            return self.make_missing_column(key, family.template.replace("{}", str(gap)))
+        missing = [joint for joint in self.joints if joint not in known]
+        if has_positions:
             return InputError(
-                f"{self._source} has {count} {shown}, but {actuated}; use the robot that was recorded, or choose the "
-                "columns in a mapping"
+                f"{self._source} {statement}, but positions of all {n}; the {QUANTITY_NOUNS[key]} of "
+                f"{', '.join(missing)} are missing: record them, or name their columns in a mapping: [columns] {key} = "
+                "[…]"
             )
-        gap = next(k for k in range(family.first_number, family.first_number + n) if k not in family.indices)
-        return self.make_missing_column(key, family.template.replace("{}", str(gap)))
+        condition = "" if family.by_joint else f"if it has the first {count}, "
+        return InputError(
+            f"{self._source} {statement}, but {actuated}; {condition}{describe_missing_joints(missing, self.joints)}"
+        )
 
     def _show(self, family: Family) -> str:
         """Return the first and the last name of a family, as in the file."""

@@ -167,7 +167,8 @@ class _ColumnSearch:
             return self._choose(complete[0])
         partial = [family for family in self.families if family.quantity == key and not family.is_command]
         if partial:
-            raise self.errors.make_incomplete(key, max(partial, key=lambda family: len(family.members)))
+            most = max(partial, key=lambda family: len(family.members))
+            raise self.errors.make_incomplete(key, most, has_positions=bool(q.positions))
         self._refuse_other(QUANTITY_WORDS[key], "one row per sample and one column per joint", optional=key != "q")
         return _Choice()
 

@@ -165,7 +165,11 @@ def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequ
     if not recorded:
         return InputError(f"{source}: the topic has no messages with joints; record the robot's joint states")
     missing = [joint for joint in joints if joint not in recorded]
-    remedy = describe_missing_joints(missing) if missing else "the joints are in different messages; record them in one"
+    remedy = (
+        describe_missing_joints(missing, joints)
+        if missing
+        else "the joints are in different messages; record them in one"
+    )
     return InputError(
         f"{source}: no message contains all joints of the robot; the bag has: {', '.join(recorded)}; {remedy}"
     )

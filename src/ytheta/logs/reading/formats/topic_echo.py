@@ -45,7 +45,7 @@ def read_topic_echo(path: Path, names: tuple[str, ...], joints: Sequence[str]) -
             "write a header, or record a bag"
         )
     if missing := [joint for joint in joints if joint not in names]:
-        raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing)}")
+        raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing, joints)}")
     numeric = [0, 1, *range(FIRST_NAME + n, count)]
     try:
         frame = pl.read_csv(

@@ -202,3 +202,15 @@ def test_complex_numbers_are_refused(tmp_path: Path) -> None:
     assert_file_refused(struct, "no columns q1")
     unused = write_mat(tmp_path / "unused.mat", MATRICES | {"spectrum": ARM_LOG.q + 1j})
     assert_same_log(read_log(unused, ARM), ARM_LOG)  # the twin: complex numbers that are not part of the log
+
+
+@pytest.mark.parametrize("write", [write_mat, write_hdf5])
+def test_the_option_that_chooses_one_of_two_groups_is_named(write: Callable[..., Path], tmp_path: Path) -> None:
+    is_mat = write is write_mat
+    runs = {"Run1": MATRICES, "Run2": MATRICES | {"q": 0.5 * ARM_LOG.q}}
+    flat = {f"{run}/{name}": values for run, matrices in runs.items() for name, values in matrices.items()}
+    path = write(tmp_path / ("runs.mat" if is_mat else "runs.h5"), runs if is_mat else flat)
+    assert_file_refused(path, "several groups of columns with positions", "choose a group with --topic Run1, or one in")
+    assert_same_log(read_log(path, ARM, topic="Run1"), ARM_LOG)
+    with pytest.raises(AssertionError):  # the twin: the other group
+        assert_same_log(read_log(path, ARM, topic="Run2"), ARM_LOG)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.columns.column_index import ColumnIndex
-from ytheta.logs.reading.columns.column_names import QUANTITY_WORDS
+from ytheta.logs.reading.columns.column_names import QUANTITY_WORDS, drop_quantity
 from ytheta.logs.reading.columns.families import Family, describe_missing_joints
 
 QUANTITY_NOUNS = {"t": "the time", "q": "positions", "qd": "velocities", "tau": "torques", "current": "currents"}
@@ -89,9 +90,17 @@ class ColumnErrors:
         name = self.index.get_name(first.members[0][0])
         reference = f'["{name}", …]' if first.by_joint else f'"{first.template}"'
         return InputError(
-            f"{self._source} has several groups of columns with {QUANTITY_NOUNS[key]} ({shown}); choose one in a "
-            f"mapping: [columns] {key} = {reference}"
+            f"{self._source} has several groups of columns with {QUANTITY_NOUNS[key]} ({shown}); choose "
+            f"{self._suggest_group(families)}one in a mapping: [columns] {key} = {reference}"
         )
+
+    def _suggest_group(self, families: Sequence[Family]) -> str:
+        """Return how to choose the group or struct of a family, if the families are in several."""
+        scopes = [drop_quantity(family.scope) for family in families]
+        if not self.index.table.has_groups or len(set(scopes)) < len(scopes) or not scopes[0]:
+            return ""
+        parts = re.split(r"[/.]", self.index.get_name(families[0].members[0][0]).strip("/."))
+        return f"a group with --topic {'/'.join(parts[: len(scopes[0])])}, or "
 
     def make_incomplete(self, key: str, family: Family, *, has_positions: bool) -> InputError:
         """Say which joints or numbers of a quantity are missing; ``has_positions``: all joints have positions."""

@@ -225,3 +225,16 @@ def test_a_joint_with_a_position_but_no_torque_is_not_to_be_locked(by_name: bool
     assert "--lock" not in assert_file_refused(write_file(tmp_path, format_csv(columns)), *words)
     arm = {name: values for name, values in columns.items() if not name.endswith("2")}
     assert_file_refused(write_file(tmp_path, format_csv(arm)), "--lock joint2=0")  # the twin: no position either
+
+
+@pytest.mark.parametrize("unit", ["dps", "deg_s"])
+def test_velocities_in_degrees_per_second(unit: str, tmp_path: Path) -> None:
+    def rename(name: str) -> str:
+        return f"{name}_{unit}" if name.startswith("qd") else f"{name}_deg" if name.startswith("q") else name
+
+    columns = {rename(name): np.degrees(v) if name.startswith("q") else v for name, v in ARM_COLUMNS.items()}
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    assert log.qd is not None
+    np.testing.assert_allclose(log.qd, ARM_LOG.qd, rtol=1e-14)  # type: ignore[arg-type]
+    unknown = {name.replace(unit, "grad_s"): values for name, values in columns.items()}
+    assert read_log(write_file(tmp_path, format_csv(unknown)), ARM).qd is None  # the twin: an unknown unit

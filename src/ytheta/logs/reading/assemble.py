@@ -17,6 +17,7 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
+from ytheta.logs.reading.columns.families import contradict_numbers
 from ytheta.logs.reading.columns.messages import describe_missing
 from ytheta.logs.reading.columns.places import compare_clocks, report_places
 from ytheta.logs.reading.columns.search import LogColumns, find_columns
@@ -137,6 +138,17 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
             f"{'t, q, qd, tau' if columns.qd else 't, q, tau'}, with the joints in the robot's order",
             remedy="name the columns in a mapping",
             fields={"columns": len(table.names)},
+        )
+        findings.append(finding)
+    if columns.by_number and contradict_numbers(joints):
+        first = table.names[columns.q[0]]
+        finding = Finding(
+            LogFindingCode.ORDER,
+            Severity.WARNING,
+            f"the columns are numbered in the order of the robot's joints ({first} is of {joints[0]}), although the "
+            f"names of the joints contain other numbers ({', '.join(joints)})",
+            remedy="if the columns have the numbers of the joints, choose them in a mapping: [columns] q = […], in the "
+            "order of the robot's joints",
         )
         findings.append(finding)
     if columns.computed_torque:

@@ -238,3 +238,26 @@ def test_velocities_in_degrees_per_second(unit: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(log.qd, ARM_LOG.qd, rtol=1e-14)  # type: ignore[arg-type]
     unknown = {name.replace(unit, "grad_s"): values for name, values in columns.items()}
     assert read_log(write_file(tmp_path, format_csv(unknown)), ARM).qd is None  # the twin: an unknown unit
+
+
+@pytest.mark.parametrize(
+    ("names", "contradicts"),
+    [
+        (("joint2", "joint1"), True),
+        (("joint1", "joint2"), False),
+        (("joint0", "joint1"), False),
+        (("joint31", "motor4"), False),
+        (("joint2", "elbow"), False),
+    ],
+)
+def test_numbers_of_joints_in_another_order_are_reported(
+    names: tuple[str, str], contradicts: bool, tmp_path: Path
+) -> None:
+    renamed = dict(zip(ARM.actuated, names, strict=True))
+    joints = tuple(replace(joint, name=renamed.get(joint.name, joint.name)) for joint in ARM.joints)
+    robot = replace(ARM, joints=joints, actuated=())
+    assert robot.actuated == names
+    log = read_log(write_file(tmp_path, format_csv(ARM_COLUMNS)), robot)
+    assert codes_above_notes(log) == ({"order"} if contradicts else set())
+    columns = {f"{name[:-1]}_{names[int(name[-1]) - 1]}" if name != "t" else name: v for name, v in ARM_COLUMNS.items()}
+    assert codes_above_notes(read_log(write_file(tmp_path, format_csv(columns)), robot)) == set()  # the twin: by name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,6 +71,14 @@ class Family:
     def list_names(self) -> list[str]:
         """Return the names of a complete family in the order of the joints."""
         return [self.indices[index] for index in self._expected]
+
+
+def contradict_numbers(joints: Sequence[str]) -> bool:
+    """Return whether the names of joints end in consecutive numbers, but in another order than that of the joints."""
+    matches = [re.search(r"\d{1,4}$", joint) for joint in joints]
+    numbers = [int(match.group()) for match in matches if match]
+    first = min(numbers, default=0)
+    return len(numbers) == len(joints) and numbers != sorted(numbers) == list(range(first, first + len(numbers)))
 
 
 def describe_missing_joints(missing: Sequence[str], joints: Sequence[str]) -> str:

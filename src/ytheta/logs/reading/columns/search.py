@@ -35,8 +35,9 @@ class LogColumns:
 
     ``guessed`` is true if the file has no header, so that columns were assigned according to how many there are.
     ``units`` contains units from names, such as "deg" of ``q1_deg``. ``computed_torque`` is true if the torques are
-    those that a controller computed. ``places`` says where each quantity is; ``clock`` is the column of time if it was
-    found at the place of the positions, not given by a mapping.
+    those that a controller computed. ``by_number`` is true if joints are known only by the numbers in names.
+    ``places`` says where each quantity is; ``clock`` is the column of time if it was found at the place of the
+    positions, not given by a mapping.
     """
 
     t: int | None
@@ -47,6 +48,7 @@ class LogColumns:
     guessed: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
     computed_torque: bool = False
+    by_number: bool = False
     places: Mapping[str, Place] = field(default_factory=dict)
     clock: TimeColumn | None = None
 
@@ -71,6 +73,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
         current.positions,
         units=units | ({"t": clock.unit} if clock is not None and clock.unit else {}),
         computed_torque=tau.is_command,
+        by_number=any(choice.by_number for choice in chosen.values()),
         places={key: choice.place for key, choice in chosen.items() if choice.positions},
         clock=clock,
     )
@@ -84,6 +87,7 @@ class _Choice:
     place: Place = Place()
     unit: str = ""
     is_command: bool = False
+    by_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class _ColumnSearch:
     def _choose(self, family: Family) -> _Choice:
         positions = tuple(self._resolve(family.quantity, name) for name in family.list_names())
         place = Place(family.scope, tuple(self.index.list_times(family.scope)))
-        return _Choice(positions, place, family.unit, family.is_command)
+        return _Choice(positions, place, family.unit, family.is_command, not family.by_joint)
 
     def _refuse_other(self, words: Sequence[str], content: str, *, optional: bool = False) -> None:
         """Raise an error if an entry has one of these names but is not a column; None stands for an optional one."""

@@ -51,6 +51,7 @@ def test_a_log_without_columns_does_not_hide_the_others(tmp_path: Path) -> None:
         (("--rows", "5"), "--rows '5': write START:STOP"),
         (("--rows", "a:b"), "--rows 'a:b': write START:STOP"),
         (("--rows", "9:3"), "is empty"),
+        (("--rows", "99999999999999999999:"), "--rows '99999999999999999999:': no log has so many rows"),
         (("--gain", "x"), "--gain 'x'"),
         (("--gain", "joint1=2"), "no gain of joint2"),
         (("--rate", "-3"), "rate is -3"),

@@ -104,9 +104,14 @@ def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ..
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:
     start, stop = mapping.rows
     if start >= table.rows or (stop or 0) > table.rows:
+        end = "" if stop is None else stop
+        chosen = (
+            f"{mapping.rows_option} {start}:{end}"
+            if mapping.rows_option
+            else f"{mapping.source}: 'rows' = [{start}, {end}]"
+        )
         raise InputError(
-            f"{mapping.source}: 'rows' = [{start}, {stop}] goes beyond the {table.rows} rows of {source}; rows are "
-            "counted from 0, and row stop is excluded"
+            f"{chosen} goes beyond the {table.rows} rows of {source}; rows are counted from 0, and row stop is excluded"
         )
     return slice(start, table.rows if stop is None else stop)
 

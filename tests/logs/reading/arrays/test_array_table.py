@@ -214,3 +214,15 @@ def test_the_option_that_chooses_one_of_two_groups_is_named(write: Callable[...,
     assert_same_log(read_log(path, ARM, topic="Run1"), ARM_LOG)
     with pytest.raises(AssertionError):  # the twin: the other group
         assert_same_log(read_log(path, ARM, topic="Run2"), ARM_LOG)
+
+
+def test_files_with_very_many_groups_are_refused(tmp_path: Path) -> None:
+    path = write_hdf5(tmp_path / "many.h5", MATRICES)
+    with h5py.File(path, "r+") as file:
+        for k in range(10_001):
+            file.create_group(f"g{k}")
+    assert_file_refused(path, "more than 10000 groups and datasets")
+    with h5py.File(path, "r+") as file:  # the twin
+        for k in range(100, 10_001):
+            del file[f"g{k}"]
+    assert_same_log(read_log(path, ARM), ARM_LOG)

@@ -99,3 +99,17 @@ def test_wrong_arguments_get_one_sentence() -> None:
         check(ARM, ARM_LOG)
     with pytest.raises(InputError, match="2 mappings for 1 logs"):
         check(ARM, ARM_COLUMNS, mapping=[{}, {}])
+
+
+def test_a_log_that_cannot_be_read_is_listed(tmp_path: Path) -> None:
+    result = check(ARM, [{"t": ARM_LOG.t}, ARM_COLUMNS])
+    assert not result.accepted
+    assert len(result.logs) == 1
+    assert [log.source for log in result.unreadable] == ["dict"]
+    assert "no columns q1 … q2" in result.unreadable[0].refusal
+    with pytest.raises(InputError, match="does not exist"):  # the twins: errors of the caller
+        check(ARM, tmp_path / "absent.csv")
+    with pytest.raises(InputError, match="cannot be read from a value of type int"):
+        check(ARM, [42])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="rate is"):
+        check(ARM, {"t": ARM_LOG.t}, rate=-1.0)

@@ -12,11 +12,13 @@ import typer
 
 from ytheta.cli.options import parse_assignments, print_all_findings
 from ytheta.errors import InputError
+from ytheta.files.lengths import shorten
 
 if TYPE_CHECKING:
     from ytheta.findings import Finding
 
 AUTO = "auto"
+MAX_ROW_DIGITS = 18
 COLUMNS_CODE = "columns"  # LogFindingCode.COLUMNS, whose module is not imported for --help
 
 LOG_HELP = "Recorded motion: text, JSON lines, Parquet, NPZ, HDF5, .mat, ROS bag or LeRobot dataset."
@@ -95,7 +97,9 @@ def parse_rows(text: str | None) -> tuple[int | None, int | None] | None:
     start, colon, stop = (piece.strip() for piece in text.partition(":"))
     if not colon or not all(piece.isascii() and piece.isdigit() for piece in (start, stop) if piece):
         raise InputError(f"--rows {text!r}: write START:STOP with row numbers from 0, such as 600:3500")
-    return int(start[:18]) if start else None, int(stop[:18]) if stop else None
+    if max(len(start), len(stop)) > MAX_ROW_DIGITS:
+        raise InputError(f"--rows {shorten(text)!r}: no log has so many rows; write row numbers such as 600:3500")
+    return int(start) if start else None, int(stop) if stop else None
 
 
 def parse_gain(texts: Sequence[str] | None) -> list[float] | dict[str, float] | None:

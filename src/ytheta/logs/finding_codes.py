@@ -13,6 +13,8 @@ class LogFindingCode(StrEnum):
 
     # reading a file
     COLUMNS = "columns"  # the columns that were chosen
+    PLACES = "places"  # quantities are from different topics, structs or groups
+    ORDER = "order"  # the numbers of columns and those in the names of joints have different orders
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
     LOCKED = "locked"  # a joint that the robot has locked rests at another position

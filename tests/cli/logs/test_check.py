@@ -27,9 +27,22 @@ def test_tables_json_and_exit_codes(tmp_path: Path) -> None:
     refused = ytheta("check", "lu-two-link", str(write_file(tmp_path, format_csv(degrees), "b.csv")))
     assert refused.returncode == 1
     assert "refused: " in refused.stdout
-    missing = ytheta("check", "lu-two-link", str(write_file(tmp_path, "t,x\n1,2\n3,4\n", "c.csv")))
-    assert missing.returncode == 2
-    assert missing.stderr.startswith("error: ")
+
+
+def test_a_log_without_columns_does_not_hide_the_others(tmp_path: Path) -> None:
+    good = str(write_file(tmp_path, format_csv(ARM_COLUMNS)))
+    bad = str(write_file(tmp_path, "t,x\n1,2\n3,4\n", "c.csv"))
+    page = tmp_path / "page.html"
+    result = ytheta("check", "lu-two-link", bad, good, "--report", str(page))
+    assert result.returncode == 1
+    assert "log.csv: text table" in result.stdout
+    assert "has no columns q1" in " ".join(result.stdout.split())
+    assert "has no columns q1" in page.read_text(encoding="utf-8")
+    data = json.loads(ytheta("check", "lu-two-link", bad, good, "--json").stdout)
+    assert ([log["log"] for log in data["logs"]], [log["log"] for log in data["unreadable"]]) == ([good], [bad])
+    absent = ytheta("check", "lu-two-link", good, str(tmp_path / "absent.csv"))  # the twin
+    assert absent.returncode == 2
+    assert absent.stderr.startswith("error: ")
 
 
 @pytest.mark.parametrize(
@@ -38,10 +51,10 @@ def test_tables_json_and_exit_codes(tmp_path: Path) -> None:
         (("--rows", "5"), "--rows '5': write START:STOP"),
         (("--rows", "a:b"), "--rows 'a:b': write START:STOP"),
         (("--rows", "9:3"), "is empty"),
+        (("--rows", "99999999999999999999:"), "--rows '99999999999999999999:': no log has so many rows"),
         (("--gain", "x"), "--gain 'x'"),
         (("--gain", "joint1=2"), "no gain of joint2"),
         (("--rate", "-3"), "rate is -3"),
-        (("--topic", "/a"), "has none"),
         (("--report", "x.txt"), "x.txt"),
     ],
 )

@@ -105,3 +105,24 @@ def test_stated_units_are_accepted() -> None:
     turning = replace(CLEAN, q=20.0 * CLEAN.q, qd=None)
     assert "degrees" in get_refusal_message(turning)
     assert codes_above_notes(check_log(turning, ROBOT, position_unit_known=True)) == set()
+
+
+@pytest.mark.parametrize(("in_degrees", "other"), [("q", "qd"), ("qd", "q")])
+def test_degrees_of_only_one_quantity(in_degrees: str, other: str) -> None:
+    """The advice for a log that was read with ``degrees``, followed to the letter, gives the log."""
+    log = make_log(ROBOT)
+    assert log.qd is not None
+    assert log.tau is not None
+    table = {"t": log.t, "q": log.q, "qd": log.qd, "tau": log.tau}
+    table[in_degrees] = np.degrees(table[in_degrees])
+    noun = {"q": "positions", "qd": "velocities"}
+    words = f"only the {noun[in_degrees]} seem to be in degrees, not the {noun[other]}: without --degrees"
+    advice = f'[scale] {in_degrees} = "degrees" and {other} = "radians"'
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        read_log(table, ROBOT, degrees=True)
+    assert advice in str(caught.value)
+    followed = read_log(table, ROBOT, mapping={"scale": {in_degrees: "degrees", other: "radians"}})
+    np.testing.assert_allclose(followed.q, log.q, rtol=1e-12)
+    with pytest.raises(InputError) as caught:  # the twin: without the option, the quantity itself is named
+        read_log(table, ROBOT)
+    assert f'{noun[in_degrees]} seem to be in degrees: write [scale] {in_degrees} = "degrees"' in str(caught.value)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +14,15 @@ import pytest
 
 from tests.support.array_files import name_matrices, write_hdf5, write_mat
 from tests.support.joint_state_bags import write_ros1_bag
-from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, assert_file_refused, assert_same_log, write_file
+from tests.support.log_files import (
+    ARM,
+    ARM_COLUMNS,
+    ARM_LOG,
+    assert_file_refused,
+    assert_same_log,
+    format_csv,
+    write_file,
+)
 from ytheta.logs.reading.read import read_log
 
 
@@ -43,3 +55,13 @@ def test_an_hdf5_file_called_mat_is_read(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "log.mat", name_matrices(ARM_LOG))  # SciPy and others write them without the header
     assert_same_log(read_log(path, ARM), ARM_LOG)
     assert_file_refused(write_file(tmp_path, "1,2", "log.xyz"), "ends in '.xyz'", "not a supported log format")
+
+
+@pytest.mark.parametrize(
+    ("compress", "name"), [(gzip.compress, "gzip"), (bz2.compress, "bzip2"), (lzma.compress, "xz")]
+)
+def test_compressed_files_are_recognised(compress: Callable[[bytes], bytes], name: str, tmp_path: Path) -> None:
+    content = format_csv(ARM_COLUMNS).encode()
+    for file in ("log.csv", "log.csv.gz"):
+        assert_file_refused(write_file(tmp_path, compress(content), file), f"compressed with {name}; decompress it")
+    assert_same_log(read_log(write_file(tmp_path, content), ARM), ARM_LOG)  # the twin

@@ -72,3 +72,11 @@ def test_wrong_options_get_one_sentence(options: dict[str, Any], words: str, tmp
 def test_a_log_that_was_read_takes_no_options() -> None:
     with pytest.raises(InputError, match="remove degrees, or give the file"):
         read_log(ARM_LOG, ARM, degrees=True)
+
+
+def test_rows_beyond_the_end_name_their_origin() -> None:
+    with pytest.raises(InputError, match=r"^--rows 200: goes beyond the 150 rows of dict"):
+        read_log(ARM_COLUMNS, ARM, rows=(200, None))
+    with pytest.raises(InputError, match=r"^mapping: 'rows' = \[100, 151\] goes beyond the 150 rows of dict"):
+        read_log(ARM_COLUMNS, ARM, mapping={"rows": [100, 151]})
+    assert len(read_log(ARM_COLUMNS, ARM, rows=(100, 150))) == 50  # the twin

@@ -49,7 +49,7 @@ def check(
 ) -> None:
     """Show which columns of logs are used, how they are converted, and whether they are plausible.
 
-    The exit code is 1 if a log would be refused.
+    The exit code is 1 if a log would be refused, and 2 if a file does not exist or an option is wrong.
 
     Example: `ytheta check ur10e.urdf run1.csv --gain 14.9,13.3,11.1,10.6,11.0,11.5 --rows 600:3500`
     """

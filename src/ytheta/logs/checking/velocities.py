@@ -27,6 +27,7 @@ MIN_TRAVEL = 2e-3  # rad or m; RMS of the distances travelled in the windows; sh
 MIN_CORRELATION = 0.9  # of integrated velocity and distance travelled
 DEGREES_PER_RADIAN = 180.0 / math.pi
 MAX_UNIT_RATIO_ERROR = 0.05  # relative deviation of the ratio from the factor of a unit
+QUANTITY_NOUNS = {"q": "positions", "qd": "velocities"}
 VELOCITY_REMEDY = 'for these joints velocity is computed from position, unless velocity="recorded" is set'
 
 
@@ -41,7 +42,7 @@ class VelocityFit:
 def check_velocities(log: Log, robot: Robot) -> list[Finding]:
     """Report recorded velocities that are not the derivative of the positions."""
     fits = compare_with_positions(log)
-    wrong_unit = _check_units(fits, robot)
+    wrong_unit = _check_units(fits, log, robot)
     if wrong_unit is not None:
         return [wrong_unit]
     findings = []
@@ -73,7 +74,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
     return findings
 
 
-def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
+def _check_units(fits: dict[str, VelocityFit], log: Log, robot: Robot) -> Finding | None:
     """Return the finding about a wrong unit if the ratios of at least half of the joints indicate one; else None."""
     for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *TIME_UNITS):
         near = [joint for joint, fit in fits.items() if abs(fit.ratio / factor - 1.0) < MAX_UNIT_RATIO_ERROR]
@@ -82,21 +83,35 @@ def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
         ratio = fits[near[0]].ratio
         if factor in TIME_UNITS:
             quantity, (unit, word) = "t", TIME_UNITS[factor]
-            cause, entry = f"time seems to be in {unit}", f'"{word}"'
+            remedy = f'time seems to be in {unit}: write [scale] t = "{word}" in a mapping'
         else:
-            quantity, noun = ("qd", "velocities") if factor == DEGREES_PER_RADIAN else ("q", "positions")
-            word = "degrees"
+            quantity, word = "qd" if factor == DEGREES_PER_RADIAN else "q", "degrees"
             entry = format_units(robot, near, in_radians=[joint for joint in fits if joint not in near])
-            cause = f"{noun} seem to be in degrees"
+            remedy = _advise_on_degrees(quantity, entry, log, near)
         return Finding(
             LogFindingCode.UNITS,
             Severity.ERROR,
             f"recorded velocity is {ratio:.4g} times the differentiated position ({near[0]})",
-            remedy=f"{cause}: write [scale] {quantity} = {entry} in a mapping",
+            remedy=remedy,
             names=tuple(near),
             fields={"quantity": quantity, "unit": word, "ratio": ratio},
         )
     return None
+
+
+def _advise_on_degrees(quantity: str, entry: str, log: Log, joints: list[str]) -> str:
+    """Return the remedy if positions or velocities, which ``quantity`` says, are too large by the factor of degrees.
+
+    Either they are in degrees, or the other of the two was taken to be in degrees, but is not.
+    """
+    other = "q" if quantity == "qd" else "qd"
+    factors = [c.factor for c in log.origin.columns if c.quantity == other and c.joint in joints] if log.origin else []
+    if not any(math.isclose(factor, 1.0 / DEGREES_PER_RADIAN, rel_tol=1e-9) for factor in factors):
+        return f"{QUANTITY_NOUNS[quantity]} seem to be in degrees: write [scale] {quantity} = {entry} in a mapping"
+    return (
+        f"only the {QUANTITY_NOUNS[quantity]} seem to be in degrees, not the {QUANTITY_NOUNS[other]}: without "
+        f'--degrees, write [scale] {quantity} = {entry} and {other} = "radians" in a mapping'
+    )
 
 
 def compare_with_positions(log: Log) -> dict[str, VelocityFit]:

@@ -17,7 +17,10 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
-from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
+from ytheta.logs.reading.columns.families import contradict_numbers
+from ytheta.logs.reading.columns.messages import describe_missing
+from ytheta.logs.reading.columns.places import compare_clocks, report_places
+from ytheta.logs.reading.columns.search import LogColumns, find_columns
 from ytheta.logs.reading.conversions import describe_columns, find_conversion
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
@@ -45,6 +48,8 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         )
     columns = find_columns(table, joints, mapping, source)
     rows = _choose_rows(table, mapping, source)
+    scale = mapping.scale.get("t", (1.0,))[0]
+    compare_clocks(table, columns.places, columns.clock, rows, source, scale=scale)
     reader = _QuantityReader(table, mapping, rows, robot, columns.units)
     t = reader.read_time(columns.t)
     q = reader.read_quantity("q", columns.q)
@@ -81,6 +86,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
             *table.findings,
             _report_origin(origin),
             *locked,
+            *report_places(columns.places),
             *_report_columns(columns, table, joints, source),
         ),
         origin=origin,
@@ -98,9 +104,14 @@ def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ..
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:
     start, stop = mapping.rows
     if start >= table.rows or (stop or 0) > table.rows:
+        end = "" if stop is None else stop
+        chosen = (
+            f"{mapping.rows_option} {start}:{end}"
+            if mapping.rows_option
+            else f"{mapping.source}: 'rows' = [{start}, {end}]"
+        )
         raise InputError(
-            f"{mapping.source}: 'rows' = [{start}, {stop}] goes beyond the {table.rows} rows of {source}; rows are "
-            "counted from 0, and row stop is excluded"
+            f"{chosen} goes beyond the {table.rows} rows of {source}; rows are counted from 0, and row stop is excluded"
         )
     return slice(start, table.rows if stop is None else stop)
 
@@ -133,6 +144,17 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
             f"{'t, q, qd, tau' if columns.qd else 't, q, tau'}, with the joints in the robot's order",
             remedy="name the columns in a mapping",
             fields={"columns": len(table.names)},
+        )
+        findings.append(finding)
+    if columns.by_number and contradict_numbers(joints):
+        first = table.names[columns.q[0]]
+        finding = Finding(
+            LogFindingCode.ORDER,
+            Severity.WARNING,
+            f"the columns are numbered in the order of the robot's joints ({first} is of {joints[0]}), although the "
+            f"names of the joints contain other numbers ({', '.join(joints)})",
+            remedy="if the columns have the numbers of the joints, choose them in a mapping: [columns] q = […], in the "
+            "order of the robot's joints",
         )
         findings.append(finding)
     if columns.computed_torque:

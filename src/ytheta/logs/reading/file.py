@@ -26,6 +26,7 @@ MAGICS = (
     (b"SQLite format 3\x00", "an SQLite database, such as a .db3 bag", (".db3",)),
     (b"#ROSBAG V", "a ROS 1 bag", (".bag",)),
 )
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "Zstandard"}
 HEAD_SIZE = 16  # bytes
 
 
@@ -101,6 +102,9 @@ def _check_path(path: Path) -> bool:
 def _check_format(path: Path, head: bytes) -> None:
     """Refuse an unknown extension, and content of another format than the extension says."""
     suffix = path.suffix.lower()
+    for magic, name in COMPRESSIONS.items():
+        if head.startswith(magic):
+            raise InputError(f"{path} is compressed with {name}; decompress it first")
     for magic, name, suffixes in MAGICS:
         if head.startswith(magic) and suffix not in suffixes:
             raise InputError(

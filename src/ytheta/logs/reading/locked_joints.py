@@ -9,7 +9,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.column_names import NameParser
+from ytheta.logs.reading.columns.column_names import NameParser
 from ytheta.logs.reading.conversions import find_conversion
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.table import ColumnTable

@@ -44,6 +44,7 @@ class ColumnMapping:
     skip: int = 0
     topic: str | None = None
     source: str = "mapping"  # name of the mapping's file in error messages
+    rows_option: str = ""  # the option that chose the rows, if the mapping did not
 
     @property
     def has_position_unit(self) -> bool:

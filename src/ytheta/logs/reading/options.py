@@ -72,7 +72,7 @@ class ReadingOptions:
             factors = tuple(1.0 if joint in robot.prismatic_joints else DEGREE for joint in robot.actuated)
             changes["scale"] = {**mapping.scale, "q": factors, "qd": factors}
         if self.rows is not None:
-            changes["rows"] = _check_rows(self.rows)
+            changes |= {"rows": _check_rows(self.rows), "rows_option": "--rows"}
         if self.rate is not None:
             form = f"a sampling rate between {MIN_RATE:g} and {MAX_RATE:g} Hz, such as 500"
             changes["rate"] = check_number("rate", self.rate, form, allow=lambda hertz: MIN_RATE <= hertz <= MAX_RATE)

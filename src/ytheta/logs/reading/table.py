@@ -28,7 +28,7 @@ class ColumnTable:
     ``others`` contains the entries of a dict that are not columns, and what they are instead, such as "a text".
     ``kind`` is the format; ``topic``, ``message_type`` and ``ignored_joints`` are as in LogOrigin. ``starts`` are the
     first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
-    is more than its columns.
+    is more than its columns. ``has_groups`` is true if an option can choose the group or struct that contains the log.
     """
 
     names: tuple[str, ...]
@@ -43,6 +43,7 @@ class ColumnTable:
     ignored_joints: tuple[str, ...] = ()
     starts: tuple[int, ...] = ()
     contents: str = ""
+    has_groups: bool = False
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], rows: int, *, kind: str) -> ColumnTable:

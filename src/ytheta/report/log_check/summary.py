@@ -18,6 +18,7 @@ def summarize_log_check(check: LogCheck) -> dict[str, Any]:
         "joints": list(check.robot.actuated),
         "accepted": check.accepted,
         "logs": [_summarize_log(checked) for checked in check.logs],
+        "unreadable": [{"log": log.source, "refusal": log.refusal} for log in check.unreadable],
     }
 
 

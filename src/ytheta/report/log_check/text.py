@@ -28,6 +28,11 @@ def print_log_check(console: Console, check: LogCheck, *, verbose: bool = False)
         if k:
             console.print()
         _print_log(console, check, checked, verbose=verbose)
+    for k, unreadable in enumerate(check.unreadable):
+        if k or check.logs:
+            console.print()
+        console.print(safe_text(unreadable.source))
+        console.print(safe_text(f"refused: {unreadable.refusal}", "red"))
 
 
 def _print_log(console: Console, check: LogCheck, checked: CheckedLog, *, verbose: bool) -> None:

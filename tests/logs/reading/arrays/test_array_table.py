@@ -193,3 +193,36 @@ def test_a_recorded_log_as_matlab_file(tmp_path: Path) -> None:
     matrices = {name: frame[[f"{name}{k}" for k in range(1, 8)]].to_numpy().T for name in ("q", "qd", "tau")}
     path = write_mat(tmp_path / "panda.mat", {"t": frame["t"].to_numpy(), "franka": matrices}, compressed=True)
     assert_same_log(read_log(path, robot), read_log(source, robot))
+
+
+def test_complex_numbers_are_refused(tmp_path: Path) -> None:
+    complex_file = write_mat(tmp_path / "complex.mat", MATRICES | {"q": ARM_LOG.q + 1j})
+    assert_file_refused(complex_file, "'q' contains numbers of type complex128", "real values")
+    struct = write_mat(tmp_path / "struct.mat", {"run": MATRICES | {"q": ARM_LOG.q + 1j}})
+    assert_file_refused(struct, "no columns q1")
+    unused = write_mat(tmp_path / "unused.mat", MATRICES | {"spectrum": ARM_LOG.q + 1j})
+    assert_same_log(read_log(unused, ARM), ARM_LOG)  # the twin: complex numbers that are not part of the log
+
+
+@pytest.mark.parametrize("write", [write_mat, write_hdf5])
+def test_the_option_that_chooses_one_of_two_groups_is_named(write: Callable[..., Path], tmp_path: Path) -> None:
+    is_mat = write is write_mat
+    runs = {"Run1": MATRICES, "Run2": MATRICES | {"q": 0.5 * ARM_LOG.q}}
+    flat = {f"{run}/{name}": values for run, matrices in runs.items() for name, values in matrices.items()}
+    path = write(tmp_path / ("runs.mat" if is_mat else "runs.h5"), runs if is_mat else flat)
+    assert_file_refused(path, "several groups of columns with positions", "choose a group with --topic Run1, or one in")
+    assert_same_log(read_log(path, ARM, topic="Run1"), ARM_LOG)
+    with pytest.raises(AssertionError):  # the twin: the other group
+        assert_same_log(read_log(path, ARM, topic="Run2"), ARM_LOG)
+
+
+def test_files_with_very_many_groups_are_refused(tmp_path: Path) -> None:
+    path = write_hdf5(tmp_path / "many.h5", MATRICES)
+    with h5py.File(path, "r+") as file:
+        for k in range(10_001):
+            file.create_group(f"g{k}")
+    assert_file_refused(path, "more than 10000 groups and datasets")
+    with h5py.File(path, "r+") as file:  # the twin
+        for k in range(100, 10_001):
+            del file[f"g{k}"]
+    assert_same_log(read_log(path, ARM), ARM_LOG)

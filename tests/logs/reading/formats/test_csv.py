@@ -37,6 +37,8 @@ DIALECTS: dict[str, Callable[[], str | bytes]] = {
     "quoted": lambda: quote_fields(format_csv(ARM_COLUMNS)),
     "quoted header": lambda: '"' + '","'.join(ARM_COLUMNS) + '"\n' + format_csv(ARM_COLUMNS, header=False),
     "byte order mark": lambda: b"\xef\xbb\xbf" + format_csv(ARM_COLUMNS).encode(),
+    "carriage returns": lambda: format_csv(ARM_COLUMNS).replace("\n", "\r"),
+    "carriage returns in utf-16": lambda: format_csv(ARM_COLUMNS).replace("\n", "\r").encode("utf-16"),
     "utf-16": lambda: format_csv(ARM_COLUMNS).encode("utf-16"),
     "windows": lambda: format_csv(ARM_COLUMNS).replace("\n", "\r\n"),
     "no last line break": lambda: format_csv(ARM_COLUMNS).rstrip("\n"),

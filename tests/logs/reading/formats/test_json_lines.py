@@ -109,3 +109,21 @@ def test_objects_with_another_layout_than_the_first(tmp_path: Path) -> None:
     assert np.array_equal(log.q, Q)
     assert log.tau is not None
     assert np.array_equal(log.tau, TAU)
+
+
+def test_one_object_with_all_samples_is_refused(tmp_path: Path) -> None:
+    arrays = {"t": ARM_LOG.t.tolist(), "q": ARM_LOG.q.tolist()}
+    words = ("line 1: 't' is a list of 150 times", "write one JSON object per line")
+    assert_file_refused(write_file(tmp_path, json.dumps(arrays), "log.json"), *words)
+    assert_file_refused(write_file(tmp_path, json.dumps({"run": arrays}), "log.json"), "'run.t' is a list")
+    lines = [json.dumps({"t": t, "q": q.tolist()}) for t, q in zip(ARM_LOG.t, ARM_LOG.q, strict=True)]
+    log = read_log(write_file(tmp_path, "\n".join(lines), "log.json"), ARM)  # the twin
+    np.testing.assert_array_equal(log.q, ARM_LOG.q)
+
+
+def test_a_repeated_key_is_refused(tmp_path: Path) -> None:
+    lines = [f'{{"t": {t}, "q": {q.tolist()}, "q": [0, 0]}}' for t, q in zip(ARM_LOG.t, ARM_LOG.q, strict=True)]
+    path = write_file(tmp_path, "\n".join(lines), "log.jsonl")
+    assert_file_refused(path, "line 1: the key 'q' is there more than once")
+    nested = path.read_text().replace('"q": [0, 0]', '"command": {"q": [0, 0]}')  # the twin: another object's key
+    np.testing.assert_array_equal(read_log(write_file(tmp_path, nested, "log.jsonl"), ARM).q, ARM_LOG.q)

@@ -79,3 +79,13 @@ def test_faulty_lines(tmp_path: Path) -> None:
     assert_file_refused(
         write_file(tmp_path, format_echo(ALL, ["joint2", "gripper"])), "joint1 is missing", "--lock joint1=0"
     )
+
+
+def test_a_warning_before_the_first_message_is_skipped(tmp_path: Path) -> None:
+    text = format_echo(ALL, NAMES)
+    warning = "WARNING: topic [/joint_states] does not appear to be published yet\n"
+    log = read_echo(tmp_path, warning + text)
+    assert np.array_equal(log.q, read_echo(tmp_path, text).q)
+    lines = text.splitlines(keepends=True)
+    late = "".join([warning, *lines[:9], warning, *lines[9:]])  # the twin: within the data
+    assert_file_refused(write_file(tmp_path, late), "line 11", "same joints and fields")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.arrays.client import ArrayFile, StoredArray
-from ytheta.logs.reading.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample
@@ -77,7 +77,7 @@ def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTa
         else:
             others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
     table = make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
-    return replace(table, topic=topic or "")
+    return replace(table, topic=topic or "", has_groups=True)
 
 
 def _select_scope(arrays: Sequence[StoredArray], topic: str, source: str) -> list[StoredArray]:

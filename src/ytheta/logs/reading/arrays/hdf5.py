@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.logs.reading.arrays.listing import NUMBERS, ListedArray, Listing, RefusedError
 
-MAX_OBJECTS = 10_000
+MAX_OBJECTS = 10_000  # groups, datasets and links
 MAX_DEPTH = 20  # of groups within groups
 MAX_CELLS = 1000  # of a cell array
 MATLAB_GROUPS = ("#refs#", "#subsystem#")
@@ -61,7 +61,7 @@ class _Walk:
             elif isinstance(item, h5py.Dataset):
                 self.visit_dataset(item, path)
             if len(self.arrays) + len(self.others) + len(self.visited) > MAX_OBJECTS:
-                raise RefusedError(f"it has more than {MAX_OBJECTS} datasets; a log has fewer")
+                raise RefusedError(f"it has more than {MAX_OBJECTS} groups and datasets; a log has fewer")
 
     def visit_dataset(self, dataset: Any, path: str) -> None:
         if dataset.is_virtual:

@@ -29,7 +29,7 @@ def list_arrays(path: Path) -> Listing:
     others: dict[str, str] = {}
     for name, shape, kind in scipy.io.whosmat(str(path)):
         if kind in NUMERIC_CLASSES:
-            arrays.append(ListedArray(name, tuple(map(int, shape)), None, partial(_load, path, name)))
+            arrays.append(ListedArray(name, tuple(map(int, shape)), None, partial(_load_numbers, path, name)))
         elif kind in ("struct", "cell"):
             _add(name, _load(path, name), 0, arrays, others)
         else:
@@ -39,6 +39,14 @@ def list_arrays(path: Path) -> Listing:
 
 def _load(path: Path, name: str) -> Any:
     return scipy.io.loadmat(str(path), variable_names=[name], verify_compressed_data_integrity=True)[name]
+
+
+def _load_numbers(path: Path, name: str) -> Any:
+    """Load a numeric variable, whose listing does not say whether it is complex."""
+    values = _load(path, name)
+    if values.dtype.kind not in NUMBERS:
+        raise RefusedError(f"{name!r} contains numbers of type {values.dtype}; save its real values")
+    return values
 
 
 def _add(name: str, value: Any, depth: int, arrays: list[ListedArray], others: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.families import describe_missing_joints
+from ytheta.logs.reading.columns.families import describe_missing_joints
 from ytheta.logs.reading.sizes.bag_folder import open_bag_files
 from ytheta.logs.reading.sizes.bounds import DamagedError
 from ytheta.logs.reading.sizes.ros1_bag import check_ros1_bag
@@ -165,7 +165,11 @@ def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequ
     if not recorded:
         return InputError(f"{source}: the topic has no messages with joints; record the robot's joint states")
     missing = [joint for joint in joints if joint not in recorded]
-    remedy = describe_missing_joints(missing) if missing else "the joints are in different messages; record them in one"
+    remedy = (
+        describe_missing_joints(missing, joints)
+        if missing
+        else "the joints are in different messages; record them in one"
+    )
     return InputError(
         f"{source}: no message contains all joints of the robot; the bag has: {', '.join(recorded)}; {remedy}"
     )

@@ -48,7 +48,7 @@ def _read_text(path: Path, skip: int, joints: Sequence[str]) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
     echoed = () if skip else find_echoed_names(lines)
     if set(echoed) & set(joints):
-        return read_topic_echo(path, echoed, joints)
+        return read_topic_echo(path, lines, echoed, joints)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")

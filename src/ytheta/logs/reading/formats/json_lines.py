@@ -19,6 +19,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.table import ColumnTable
 
 MAX_LINE_LENGTH = 1 << 20  # bytes
@@ -42,6 +43,7 @@ def read_json_lines(path: Path) -> ColumnTable:
             incomplete = number
             continue
         if layout is None:
+            _check_first_object(path, number, line, record)
             layout = _Layout.of(record)
             if len(layout.names) > MAX_COLUMNS:
                 raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
@@ -138,6 +140,24 @@ def _parse_line(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):  # also bytes that are no text, and numbers of thousands of digits
         return None
     return record if isinstance(record, dict) else None
+
+
+def _check_first_object(path: Path, number: int, line: bytes, record: Mapping[str, Any]) -> None:
+    """Refuse an object that contains all samples, and one with a repeated key, of which only the last would be read."""
+    for keys, value in _iterate_leaves(record, (), 0):
+        if isinstance(value, list) and len(value) > 1 and parse_time_name(".".join(keys)) is not None:
+            reason = f"{'.'.join(keys)!r} is a list of {len(value)} times, but each object is one sample"
+            raise _make_error(path, number, reason)
+
+    def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            names = [name for name, _ in pairs]
+            repeated = next(name for name in content if names.count(name) > 1)
+            raise _make_error(path, number, f"the key {repeated[:40]!r} is there more than once")
+        return content
+
+    json.loads(line.decode("utf-8-sig"), object_pairs_hook=refuse_repeated_keys)
 
 
 def _flatten(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, float]]:

@@ -27,13 +27,19 @@ def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
 def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
     """Return input for Polars: the path, or the file's content in UTF-8 without spaces next to separators.
 
-    If the separator is a space, consecutive spaces and tabs are replaced by one comma. Line breaks are kept, so line
-    numbers do not change.
+    Lines that end with a carriage return alone get a line feed, since Polars knows no other end of a line. If the
+    separator is a space, consecutive spaces and tabs are replaced by one comma. Line breaks are kept, so line numbers
+    do not change.
     """
     encoding = _detect_encoding(path)
-    if encoding == "utf-8" and not padded:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES).decode(encoding, errors="replace")
+    has_returns = "\r" in head and "\n" not in head
+    if encoding == "utf-8" and not padded and not has_returns:
         return path
     text = path.read_bytes().decode(encoding, errors="replace").encode()
+    if has_returns:
+        text = text.replace(b"\r", b"\n")
     if not padded:
         return text
     text = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", text) if separator != "\t" else text

@@ -1,7 +1,8 @@
 """Reading the output of ``ros2 topic echo --csv`` for JointState messages.
 
 It has no header. Each line contains seconds and nanoseconds of the stamp, the frame, the names of the joints, then the
-positions, velocities and efforts of all joints, or only some of the three.
+positions, velocities and efforts of all joints, or only some of the three. Before the first message, warnings of the
+command may have been written to the file.
 """
 
 from __future__ import annotations
@@ -15,27 +16,34 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.families import describe_missing_joints
+from ytheta.logs.reading.columns.families import describe_missing_joints
 from ytheta.logs.reading.formats.csv_dialect import parse_number, split_fields
 from ytheta.logs.reading.table import ColumnTable
 
+WARNING_START = "WARNING: topic "  # of a line about a topic that is not published yet
 FIRST_NAME = 3  # after seconds, nanoseconds and frame
 QUANTITIES = ("q", "qd", "tau")
 
 
 def find_echoed_names(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the joint names in lines of this format; an empty tuple if they have another one."""
-    rows = [split_fields(line, ",") for line in lines[:2] if line.strip()]
+    skip = count_warnings(lines)
+    rows = [split_fields(line, ",") for line in lines[skip : skip + 2] if line.strip()]
     found = [_find_names(row) for row in rows]
     return found[0] if found and all(names == found[0] for names in found) else ()
 
 
-def read_topic_echo(path: Path, names: tuple[str, ...], joints: Sequence[str]) -> ColumnTable:
-    """Return the table of a file whose lines contain these joint names."""
+def count_warnings(lines: Sequence[str]) -> int:
+    """Return the number of lines before the first message."""
+    return next((k for k, line in enumerate(lines) if not line.startswith(WARNING_START)), len(lines))
+
+
+def read_topic_echo(path: Path, lines: Sequence[str], names: tuple[str, ...], joints: Sequence[str]) -> ColumnTable:
+    """Return the table of a file whose lines contain these joint names; ``lines`` are the first ones."""
     import polars as pl
 
-    with path.open("rb") as file:
-        count = len(split_fields(file.readline().decode("utf-8", errors="replace"), ","))
+    skip = count_warnings(lines)
+    count = len(split_fields(lines[skip], ","))
     n = len(names)
     blocks, rest = divmod(count - FIRST_NAME - n, n)
     if rest or blocks not in (1, 3):
@@ -45,12 +53,13 @@ def read_topic_echo(path: Path, names: tuple[str, ...], joints: Sequence[str]) -
             "write a header, or record a bag"
         )
     if missing := [joint for joint in joints if joint not in names]:
-        raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing)}")
+        raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing, joints)}")
     numeric = [0, 1, *range(FIRST_NAME + n, count)]
     try:
         frame = pl.read_csv(
             path,
             has_header=False,
+            skip_lines=skip,
             schema={str(k): pl.Float64 if k in numeric else pl.String for k in range(count)},
             ignore_errors=True,
             missing_columns="insert",
@@ -69,10 +78,10 @@ def read_topic_echo(path: Path, names: tuple[str, ...], joints: Sequence[str]) -
     if len(bad):
         if bad[0] != len(frame) - 1:
             raise InputError(
-                f"{path}, line {bad[0] + 1}: the line does not contain the same joints and fields as the first; "
+                f"{path}, line {skip + bad[0] + 1}: the line does not contain the same joints and fields as the first; "
                 "correct or remove it"
             )
-        findings = (_report_truncated(len(frame)),)
+        findings = (_report_truncated(skip + len(frame)),)
         frame = frame.head(len(frame) - 1)
     values = {k: frame[str(k)].to_numpy() for k in numeric}
     columns = {"t": (values[0] - values[0][0]) + 1e-9 * values[1]} if len(frame) else {}

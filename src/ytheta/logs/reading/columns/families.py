@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ytheta.logs.reading.column_names import ColumnName
+from ytheta.logs.reading.columns.column_names import ColumnName
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,21 @@ class Family:
         return [self.indices[index] for index in self._expected]
 
 
-def describe_missing_joints(missing: Sequence[str]) -> str:
-    """Return a clause on joints that a log does not contain, and what to do about them."""
+def contradict_numbers(joints: Sequence[str]) -> bool:
+    """Return whether the names of joints end in consecutive numbers, but in another order than that of the joints."""
+    matches = [re.search(r"\d{1,4}$", joint) for joint in joints]
+    numbers = [int(match.group()) for match in matches if match]
+    first = min(numbers, default=0)
+    return len(numbers) == len(joints) and numbers != sorted(numbers) == list(range(first, first + len(numbers)))
+
+
+def describe_missing_joints(missing: Sequence[str], joints: Sequence[str]) -> str:
+    """Return a clause on joints of a robot that a log does not contain, and what to do about them."""
+    if len(missing) == len(joints):
+        return (
+            f"the joints of the robot have other names ({', '.join(joints)}): use the robot that was recorded, or give "
+            "its joints the names in the log"
+        )
     verb = "is" if len(missing) == 1 else "are"
     example = ",".join(f"{joint}=0" for joint in missing)
     return (

@@ -214,3 +214,50 @@ def test_joints_without_columns_are_named_with_the_option_that_locks_them(tmp_pa
     missing = ", ".join(robot.actuated[4:])
     assert_file_refused(numbered, "4 columns q1 … q4", f"the first 4, {missing} are missing", "--lock", robot=robot)
     assert first not in missing
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_joint_with_a_position_but_no_torque_is_not_to_be_locked(by_name: bool, tmp_path: Path) -> None:
+    columns = {name: values for name, values in ARM_COLUMNS.items() if name != "tau2"}
+    if by_name:
+        columns = {f"{name[:-1]}_joint{name[-1]}" if name != "t" else name: v for name, v in columns.items()}
+    words = ("torques of joint2 are missing", "[columns] tau =") if by_name else ("no column 'tau2'", "mapping")
+    assert "--lock" not in assert_file_refused(write_file(tmp_path, format_csv(columns)), *words)
+    arm = {name: values for name, values in columns.items() if not name.endswith("2")}
+    assert_file_refused(write_file(tmp_path, format_csv(arm)), "--lock joint2=0")  # the twin: no position either
+
+
+@pytest.mark.parametrize("unit", ["dps", "deg_s"])
+def test_velocities_in_degrees_per_second(unit: str, tmp_path: Path) -> None:
+    def rename(name: str) -> str:
+        return f"{name}_{unit}" if name.startswith("qd") else f"{name}_deg" if name.startswith("q") else name
+
+    columns = {rename(name): np.degrees(v) if name.startswith("q") else v for name, v in ARM_COLUMNS.items()}
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    assert log.qd is not None
+    np.testing.assert_allclose(log.qd, ARM_LOG.qd, rtol=1e-14)  # type: ignore[arg-type]
+    unknown = {name.replace(unit, "grad_s"): values for name, values in columns.items()}
+    assert read_log(write_file(tmp_path, format_csv(unknown)), ARM).qd is None  # the twin: an unknown unit
+
+
+@pytest.mark.parametrize(
+    ("names", "contradicts"),
+    [
+        (("joint2", "joint1"), True),
+        (("joint1", "joint2"), False),
+        (("joint0", "joint1"), False),
+        (("joint31", "motor4"), False),
+        (("joint2", "elbow"), False),
+    ],
+)
+def test_numbers_of_joints_in_another_order_are_reported(
+    names: tuple[str, str], contradicts: bool, tmp_path: Path
+) -> None:
+    renamed = dict(zip(ARM.actuated, names, strict=True))
+    joints = tuple(replace(joint, name=renamed.get(joint.name, joint.name)) for joint in ARM.joints)
+    robot = replace(ARM, joints=joints, actuated=())
+    assert robot.actuated == names
+    log = read_log(write_file(tmp_path, format_csv(ARM_COLUMNS)), robot)
+    assert codes_above_notes(log) == ({"order"} if contradicts else set())
+    columns = {f"{name[:-1]}_{names[int(name[-1]) - 1]}" if name != "t" else name: v for name, v in ARM_COLUMNS.items()}
+    assert codes_above_notes(read_log(write_file(tmp_path, format_csv(columns)), robot)) == set()  # the twin: by name

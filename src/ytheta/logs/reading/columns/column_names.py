@@ -89,9 +89,13 @@ UNIT_WORDS = {
     "rpm": "rpm", "nm": "Nm", "mnm": "mNm", "nmm": "Nmm", "ma": "mA", "ms": "ms", "us": "us", "ns": "ns", "sec": "s",
     "seconds": "s",
 }  # fmt: skip
+# Units per second: one word, or a unit with one of the words for seconds after it, as in deg_s and rad_per_sec.
+SPEED_WORDS = {"dps": "deg"}
+SPEED_UNITS = {word: unit for word, unit in UNIT_WORDS.items() if unit in ("rad", "deg", "mm")} | {"m": "metres"}
+SECOND_WORDS = ("s", "sec", "second")
 BRACKETED_UNITS = UNIT_WORDS | {
     "rad/s": "rad", "deg/s": "deg", "°": "deg", "°/s": "deg", "m": "metres", "m/s": "metres", "n": "Nm", "n·m": "Nm",
-    "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
+    "dps": "deg", "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
 }  # fmt: skip
 
 _BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
@@ -123,6 +127,7 @@ class _Words:
     quantities: frozenset[str]
     units: tuple[str, ...] = ()
     is_command: bool = False
+    is_speed: bool = False  # the unit is one per second
 
 
 @dataclass(frozen=True)
@@ -162,10 +167,28 @@ def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
         return None
     *scope, last = re.split(r"[/.]", text.casefold().strip("/."))
     words = _split_words(last)
-    units = [UNIT_WORDS[word] for word in words[1:] if word in UNIT_WORDS]
+    known = UNIT_WORDS | {"s": "s"}
+    units = [known[word] for word in words[1:] if word in known]
     if not words or words[0] not in TIME_WORDS or len(units) != len(words) - 1 or len(units) > 1:
         return None
     return tuple(part for part in scope if part), units[0] if units else unit
+
+
+def find_scope(name: str, joints: Sequence[str]) -> tuple[str, ...]:
+    """Return the scope of a column; that of an unknown name is what stands before its last ``/`` or ``.``."""
+    parsed = NameParser(tuple(joints)).parse(name)
+    if parsed is not None:
+        return parsed.scope
+    return tuple(part for part in re.split(r"[/.]", name.strip().casefold())[:-1] if part)
+
+
+def drop_quantity(scope: Sequence[str]) -> tuple[str, ...]:
+    """Return a scope without a quantity at its end, as in ``arm/effort`` or ``observation.state``."""
+    words = [_split_words(part) for part in scope]
+    last = _interpret_words(words[-1]) if words else None
+    if (last is not None and last.quantities) or tuple(word for part in words for word in part) in POSITION_SCOPES:
+        return tuple(scope[:-1])
+    return tuple(scope)
 
 
 def _split_unit(name: str) -> tuple[str, str]:
@@ -197,7 +220,7 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
         quantities = frozenset({"q"})
     if len(quantities) == 2:  # "current" also means "present", as in current_position
         quantities -= {"current"}
-    if len(quantities) != 1:
+    if len(quantities) != 1 or (words.is_speed and quantities != {"qd"}):
         return None
     units = [*words.units, *([unit] if unit else [])]
     if len(units) > 1:
@@ -207,10 +230,11 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
     return ColumnName(next(iter(quantities)), f"{family} [{unit}]" if unit else family, index, scope, is_command, known)
 
 
-def _interpret_words(words: Sequence[str]) -> _Words | None:
+def _interpret_words(words: list[str]) -> _Words | None:
     """Return what words say; None if one of them is unknown."""
     quantities: set[str] = set()
-    units: list[str] = []
+    words, speed = _split_speed_unit(words)
+    units = [speed] if speed else []
     is_command = False
     for word in words:
         quantity = next((key for key, known in QUANTITY_WORDS.items() if word in known), None)
@@ -222,7 +246,18 @@ def _interpret_words(words: Sequence[str]) -> _Words | None:
             is_command = True
         elif word not in NEUTRAL_WORDS and word not in ("observation", "observations"):
             return None
-    return _Words(frozenset(quantities), tuple(units), is_command)
+    return _Words(frozenset(quantities), tuple(units), is_command, bool(speed))
+
+
+def _split_speed_unit(words: list[str]) -> tuple[list[str], str]:
+    """Return the words without a unit of speed at their end, and this unit; it is empty if there is none."""
+    if words and words[-1] in SPEED_WORDS:
+        return words[:-1], SPEED_WORDS[words[-1]]
+    if words and words[-1] in SECOND_WORDS:
+        rest = words[:-2] if words[-2:-1] == ["per"] else words[:-1]
+        if rest and rest[-1] in SPEED_UNITS:
+            return rest[:-1], SPEED_UNITS[rest[-1]]
+    return words, ""
 
 
 def _is_position_scope(parts: Sequence[Sequence[str]]) -> bool:

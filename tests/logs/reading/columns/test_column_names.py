@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ytheta.logs.reading.column_names import NameParser, parse_time_name
+from ytheta.logs.reading.columns.column_names import NameParser, parse_time_name
 
 PARSER = NameParser(("panda_joint1", "panda_joint2", "elbow"))
 
@@ -45,6 +45,11 @@ PARSER = NameParser(("panda_joint1", "panda_joint2", "elbow"))
         ("q1 [deg]", "q", 1, "deg"),
         ("tau_2 (Nm)", "tau", 2, "Nm"),
         ("joint_1_current [mA]", "current", 1, "mA"),
+        ("qd1_dps", "qd", 1, "deg"),
+        ("qd1_deg_s", "qd", 1, "deg"),
+        ("velocity_2_rad_per_sec", "qd", 2, "rad"),
+        ("vel_1_m_s", "qd", 1, "metres"),
+        ("qd1 [dps]", "qd", 1, "deg"),
     ],
 )
 def test_measured_quantities(name: str, quantity: str, index: int | str, unit: str) -> None:
@@ -77,6 +82,9 @@ def test_commands_are_told_from_measurements(name: str) -> None:
         "fr3_joint1/position",
         "joint_1",
         "pos_vel_1",
+        "q1_deg_s",
+        "tau1_dps",
+        "qd1_per_s",
         "q",
         "t",
         "",
@@ -96,6 +104,7 @@ def test_other_names_are_unknown(name: str) -> None:
         ("__time", ((), "")),
         ("timestamp", ((), "")),
         ("time_ms", ((), "ms")),
+        ("time_s", ((), "s")),
         ("time [us]", ((), "us")),
         ("data.t", (("data",), "")),
         ("/run/arm/time", (("run", "arm"), "")),

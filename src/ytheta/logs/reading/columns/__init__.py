@@ -1,0 +1,1 @@
+"""The columns of a table that contain the quantities of a log: their names, families and places."""

@@ -57,8 +57,12 @@ def write_lerobot(
     episodes: np.ndarray,
     *,
     files: int = 1,
+    frames: np.ndarray | None = None,
 ) -> Path:
-    """Write a LeRobot dataset of version 3; ``features`` are matrices and the names of their entries."""
+    """Write a LeRobot dataset of version 3; ``features`` are matrices and the names of their entries.
+
+    ``frames`` are the numbers of the frames in their episodes, which old datasets do not have.
+    """
     (folder / "meta").mkdir(parents=True)
     (folder / "data" / "chunk-000").mkdir(parents=True)
     described = {
@@ -70,11 +74,14 @@ def write_lerobot(
         "timestamp": {"dtype": "float64", "shape": [1], "names": None},
         "episode_index": {"dtype": "int64", "shape": [1], "names": None},
     }
+    if frames is not None:
+        described["frame_index"] = {"dtype": "int64", "shape": [1], "names": None}
     info = {"codebase_version": "v3.0", "robot_type": "arm", "fps": 100, "features": described}
     (folder / "meta" / "info.json").write_text(json.dumps(info, indent=4), encoding="utf-8")
     frame = pl.DataFrame(
         {name: pl.Series(values.tolist(), dtype=pl.List(pl.Float64)) for name, (values, _) in features.items()}
         | {"timestamp": times, "episode_index": episodes}
+        | ({} if frames is None else {"frame_index": frames})
     )
     for k, rows in enumerate(np.array_split(np.arange(len(frame)), files)):
         path = folder / "data" / "chunk-000" / f"file-{k:03d}.parquet"

@@ -111,3 +111,15 @@ def test_faulty_sets_are_refused(tmp_path: Path) -> None:
     assert_file_refused(folder, "file-000.parquet is damaged")
     data.unlink()
     assert_file_refused(folder, "has no files data/chunk-*/*.parquet")
+
+
+def test_files_in_another_order_give_the_same_episodes(tmp_path: Path) -> None:
+    """The first file begins in the middle of an episode."""
+    order = np.roll(np.arange(150), -80)
+    features = {"observation.state": (STATE[order], JOINTS), "observation.effort": (EFFORT[order], JOINTS)}
+    frames = np.tile(np.arange(50), 3)[order]
+    assert_arm_log(write_lerobot(tmp_path / "a", features, TIMES[order], EPISODES[order], files=3, frames=frames))
+    repeated = write_lerobot(tmp_path / "b", features, TIMES[order], EPISODES[order], files=3, frames=0 * frames)
+    with pytest.raises(AssertionError):  # the twin: numbers that are not those of frames
+        assert_arm_log(repeated)
+    assert len(read_log(repeated, ARM).segments) == 4

@@ -1,8 +1,9 @@
 """Reading LeRobot datasets of version 3 (``data/chunk-*/file-*.parquet``) and 2 (one file per episode).
 
 ``meta/info.json`` describes the features. An entry of a vector is a column: ``observation.state.elbow.pos`` if the
-feature has names, ``observation.state[0]`` otherwise. Every episode becomes a segment of the log. The time of a frame
-starts at 0 in every episode; here episodes follow each other with a pause.
+feature has names, ``observation.state[0]`` otherwise. Every episode becomes a segment of the log. Files may be in any
+order, since frames are sorted by episode and number. The time of a frame starts at 0 in every episode; here episodes
+follow each other with a pause.
 
 Reference     https://huggingface.co/docs/lerobot/lerobot-dataset-v3
 """
@@ -28,13 +29,14 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.formats.parquet import explain_errors, read_schema, scan_file
 from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 from ytheta.logs.reading.table import Column, ColumnTable
-from ytheta.shapes import PerSample, Shaped
+from ytheta.shapes import PerSample, RowIndices, Shaped
 
 INFO = Path("meta") / "info.json"
 DATA_PATTERN = "data/chunk-*/*.parquet"
 MAX_INFO_SIZE = 1 << 22  # bytes
 MAX_FILES = 100_000
 MAX_WIDTH = 1000  # entries of a vector
+FRAME_KEYS = ("episode_index", "frame_index")
 EPISODE_PAUSE = 1.0  # s between episodes
 NUMERIC_TYPES = frozenset(
     ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
@@ -104,13 +106,14 @@ class FeatureValues:
 
 @dataclass(frozen=True, eq=False)
 class FeatureColumn:
-    """One entry of a feature."""
+    """One entry of a feature; ``order`` lists its rows in the order of frames, None if the files have this order."""
 
     feature: FeatureValues
     number: int
+    order: RowIndices | None = None
 
     def __getitem__(self, rows: slice, /) -> PerSample:
-        return np.asarray(self.feature.values[rows, self.number])
+        return np.asarray(self.feature.values[rows if self.order is None else self.order[rows], self.number])
 
 
 def read_lerobot(folder: Path) -> ColumnTable:
@@ -119,13 +122,14 @@ def read_lerobot(folder: Path) -> ColumnTable:
     features = list(_parse_features(folder, info))
     files = _open_files(folder)
     rows = sum(file.rows for file in files)
+    order = _sort_frames(files, [feature for feature in features if feature.name in FRAME_KEYS])
     columns: dict[str, Column] = {}
     for feature in features:
         values = FeatureValues(files, feature)
         if feature.width is None:
-            columns[feature.name] = FeatureColumn(values, 0)
+            columns[feature.name] = FeatureColumn(values, 0, order)
         else:
-            columns |= {name: FeatureColumn(values, k) for k, name in enumerate(feature.names)}
+            columns |= {name: FeatureColumn(values, k, order) for k, name in enumerate(feature.names)}
     starts: tuple[int, ...] = ()
     findings: tuple[Finding, ...] = ()
     if rows and "episode_index" in columns and "timestamp" in columns:
@@ -136,6 +140,22 @@ def read_lerobot(folder: Path) -> ColumnTable:
     listed = ", ".join(f"{name} {_format_shape(value)}" for name, value in info["features"].items())
     table = ColumnTable.of(columns, rows, kind=f"LeRobot dataset {info.get('codebase_version', '')}".strip())
     return replace(table, starts=starts, findings=findings, contents=f"the dataset has the features {listed}")
+
+
+def _sort_frames(files: Sequence[_DataFile], keys: Sequence[_Feature]) -> RowIndices | None:
+    """Return the rows sorted by episode and number of the frame; None if they are sorted already.
+
+    Rows stay as they are if these numbers are missing or occur twice, as in datasets that were joined carelessly.
+    """
+    values = {key.name: FeatureValues(files, key).values[:, 0] for key in keys if key.width is None}
+    if set(values) != set(FRAME_KEYS):
+        return None
+    numbers = np.stack([values[name] for name in FRAME_KEYS])  # episode, frame
+    order = np.lexsort(numbers[::-1])
+    steps = np.diff(numbers[:, order])
+    if not np.all((steps[0] > 0.0) | ((steps[0] == 0.0) & (steps[1] > 0.0))) or np.all(np.diff(order) == 1):
+        return None
+    return order
 
 
 def _read_info(folder: Path) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("--friction", "viscos"), "did you mean 'viscous'"),
         (("--engine", "das"), "did you mean 'dask'"),
         (("--initial-error", "-5"), "initial_error is -5; give one number, 0 or more"),
-        (("--seed", "-1"), "random seed (rng) is -1; give a whole number, 0 or more"),
+        (("--seed", "-1"), "'--seed': Input should be greater than or equal to 0"),
         (("--sensor", "q.noise=1", "--sensor", "q.noise=2"), "keep one of the two"),
         (("--seconds", "1e9"), "fit into memory"),
         (("--rate", "1e6", "--seconds", "1e3"), "fit into memory"),

@@ -12,7 +12,8 @@ from tests.support.paths import ROOT
 
 # The further arguments that a function needs.
 MORE = {
-    "assess_persistent_excitation": ["log.csv"], "default_reference": [10.0], "derive_link_regressor": ["link1"],
+    "assess_persistent_excitation": ["log.csv"], "assess_trajectory": ["motion.toml"], "check": ["log.csv"],
+    "lock_joints": [{}], "default_reference": [10.0], "derive_link_regressor": ["link1"],
     "identify": ["log.csv"], "jacobian": ["tool"], "link_poses": [[0.0]], "save_robot": ["robot.toml"],
 }  # fmt: skip
 

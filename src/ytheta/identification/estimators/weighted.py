@@ -21,7 +21,9 @@ from ytheta.shapes import PerBase, PerJoint
 
 MAX_ROUNDS = 20
 WEIGHT_TOLERANCE = 1e-3  # reweighting ends once the relative change of all weights is below this value
-MIN_RELATIVE_RESIDUAL = 1e-10  # RMS of residual / RMS of torque; smaller residuals are rounding errors, not noise
+# RMS of residual / RMS of torque. Normal equations give squared residuals as a difference of sums of squared torques,
+# with a rounding error of some 1e-16 of these sums, so that smaller residuals are rounding errors, not noise.
+MIN_RELATIVE_RESIDUAL = 1e-7
 # Ratio of two joints' weights. With a larger ratio, rounding errors of one joint's sums would exceed the other's sums.
 MAX_WEIGHT_RATIO = 1e8
 

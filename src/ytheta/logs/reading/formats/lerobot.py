@@ -5,7 +5,7 @@ feature has names, ``observation.state[0]`` otherwise. Every episode becomes a s
 order, since frames are sorted by episode and number. The time of a frame starts at 0 in every episode; here episodes
 follow each other with a pause.
 
-Reference     https://huggingface.co/docs/lerobot/lerobot-dataset-v3
+Reference     the page "LeRobotDataset v3.0" of the documentation of LeRobot (Hugging Face)
 """
 
 from __future__ import annotations

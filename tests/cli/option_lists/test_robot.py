@@ -55,7 +55,9 @@ def test_check_reads_the_robot_as_identify_does(tmp_path: Path) -> None:
     rows = [[0.01 * i, *(0.1 * i * (j % 5 + 1) % 1.0 for j in range(10))] for i in range(400)]
     lines = [",".join(map(str, row)) for row in rows]
     (tmp_path / "five.csv").write_text("\n".join(["t," + ",".join(columns), *lines]))
-    assert WRIST in refused("check", "ur10", "five.csv", cwd=tmp_path)
+    advice = ytheta("check", "ur10", "five.csv", cwd=tmp_path)
+    assert advice.returncode == 1
+    assert f"--lock {WRIST}" in " ".join(advice.stdout.split())
     result = ytheta("check", "ur10", "five.csv", "--lock", WRIST, cwd=tmp_path)
     assert result.returncode in (0, 1), result.stderr  # 1 since the made-up motion is not plausible
     assert "No such option" not in result.stderr

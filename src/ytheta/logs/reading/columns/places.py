@@ -80,12 +80,17 @@ def compare_clocks(
     """
     if time is None:
         return
+    others = {
+        key: place
+        for key, place in places.items()
+        if place.times and all(clock.position != time.position for clock in place.times)
+    }
+    if not others:
+        return
     t = _read_seconds(table, time, rows, scale)
-    steps = np.diff(t)
-    interval = float(np.nanmedian(np.abs(steps))) if np.isfinite(steps).any() else 0.0
-    for key, place in places.items():
-        if not place.times or any(clock.position == time.position for clock in place.times):
-            continue
+    steps = np.abs(np.diff(t[np.isfinite(t)]))
+    interval = float(np.median(steps)) if len(steps) else 0.0
+    for key, place in others.items():
         difference = min(_compare(t, _read_seconds(table, clock, rows, scale)) for clock in place.times)
         if difference > MAX_TIME_DIFFERENCE * interval:
             names = [table.names[clock.position] for clock in (place.times[0], time)]

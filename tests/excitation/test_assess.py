@@ -97,3 +97,11 @@ def test_wrong_factors_are_refused(slow: Any, message: str) -> None:
 def test_trajectories_of_other_robots_are_refused() -> None:
     with pytest.raises(InputError, match=r"moves joint1, .* which the robot does not actuate and lacks left"):
         yt.assess_trajectory(yt.load("five-bar"), design_motion().trajectory, velocity=2.0, effort=20.0)
+
+
+def test_floating_bases_are_refused_by_name() -> None:
+    floating = yt.float_base(make_arm())
+    with pytest.raises(InputError, match="floating base, for which the assessment of trajectories is not made"):
+        yt.assess_trajectory(floating, "motion.toml")
+    with pytest.raises(InputError, match="floating base, for which the design of trajectories is not made"):
+        yt.excite(floating)

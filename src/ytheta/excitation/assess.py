@@ -18,6 +18,7 @@ from ytheta.excitation.surroundings import BoxInput
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.excitation.writing.coefficient_file import load_trajectory
 from ytheta.logs.reading.read import LogInput
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 
@@ -59,6 +60,7 @@ def assess_trajectory(
     All other parameters are those of ``excite``.
     """
     check_is_robot(robot)
+    refuse_floating_base(robot, "the assessment of trajectories")
     form = "a Trajectory, or the name of the .toml file of one"
     check_kind("trajectory", trajectory, (Trajectory, str, Path), form)
     slow = check_number("slow", slow, "a positive number, such as 2 for half the speed", allow=is_positive)

@@ -16,7 +16,8 @@ from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.motion_sources import ArraySource, LogSource, Source
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.estimators.registry import get_estimator
-from ytheta.identification.result import Identification, Origin
+from ytheta.identification.origin import Origin
+from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from ytheta.files.angles import Angle
 from ytheta.files.lengths import Scalar, symbol
-from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
+from ytheta.robot.structure.coordinates import list_coordinates
 
 NAME_ENDINGS = ("", "", "", " a.b", "[/x]", "\"'\\", "é\n#=\t", "\x1f{}")  # ends of names with special characters
 MOVABLE = (JointKind.REVOLUTE, JointKind.PRISMATIC)

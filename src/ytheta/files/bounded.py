@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -104,47 +103,6 @@ def locate_reference(reference: str, path: Path, allow_paths: Sequence[Path] = (
         return None
     report_input(target)
     return target
-
-
-def locate_in_package(reference: str, path: Path, package_paths: Sequence[Path] = ()) -> Path | None:
-    """Return the path of a ``package://NAME/…`` reference.
-
-    NAME is the name of the ROS package that contains the robot, in its package.xml or as the name of its folder, or the
-    name of a folder in ``package_paths``. None if there is no such package.
-    """
-    folder = find_robot_folder(path)
-    name, _, inside = reference.removeprefix("package://").partition("/")
-    if not reference.startswith("package://") or ".." in PurePosixPath(inside).parts:
-        return None
-    if name != folder.name and name != read_package_name(folder / "package.xml"):
-        found = find_package(name, package_paths)
-        if found is None:
-            return None
-        folder = found
-    target = (folder / inside).resolve()
-    return target if target.is_relative_to(folder) else None
-
-
-def find_package(name: str, package_paths: Sequence[Path]) -> Path | None:
-    """Return the folder of a ROS package: one of these folders, or a folder in one of them, that has this name."""
-    if not name or PurePosixPath(name).name != name:
-        return None
-    for folder in package_paths:
-        for candidate in (folder, folder / name):
-            has_name = candidate.name == name or read_package_name(candidate / "package.xml") == name
-            if has_name and candidate.is_dir():
-                return candidate.resolve()
-    return None
-
-
-def read_package_name(manifest: Path) -> str | None:
-    """Return the content of ``<name>`` of a package.xml; None if there is no such file or element."""
-    try:
-        content = read_small_file(manifest, "a package.xml", max_size=MAX_ROBOT_SIZE).decode("utf-8", "replace")
-    except InputError:
-        return None
-    match = re.search(r"<name>\s*([^<]*?)\s*</name>", content)
-    return match[1] if match else None
 
 
 def _locate(reference: str, path: Path, allow_paths: Sequence[Path]) -> tuple[bool, Path | None]:

@@ -19,9 +19,10 @@ MAX_DEPTH = 500  # nested elements
 
 @dataclass(frozen=True)
 class Node:
-    """One element: its attributes, its children in order, and its place in the file.
+    """One element: its attributes, its children in order, its text, and its place in the file.
 
-    ``start`` is the index of its first byte in the file, so that ``path`` and ``start`` identify an element.
+    ``content`` is the text between its tags without that of its children, and without spaces at both ends. ``start``
+    is the index of its first byte in the file, so that ``path`` and ``start`` identify an element.
     """
 
     tag: str
@@ -30,6 +31,7 @@ class Node:
     path: Path
     children: tuple[Node, ...] = field(default=(), repr=False)
     start: int = field(default=0, repr=False)
+    content: str = field(default="", repr=False)
 
     @property
     def where(self) -> str:
@@ -96,6 +98,7 @@ class _OpenElement:
     def __init__(self, tag: str, attributes: dict[str, str], line: int, start: int) -> None:
         self.tag, self.attributes, self.line, self.start = tag, attributes, line, start
         self.children: list[Node] = []
+        self.text: list[str] = []
 
 
 def parse_xml(content: bytes, path: Path) -> Node:
@@ -112,7 +115,8 @@ def parse_xml(content: bytes, path: Path) -> Node:
 
     def end(_tag: str) -> None:
         closed = open_elements.pop()
-        node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children), closed.start)
+        content = "".join(closed.text).strip()
+        node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children), closed.start, content)
         open_elements[-1].children.append(node)
 
     def doctype(*_declaration: object) -> None:
@@ -121,8 +125,13 @@ def parse_xml(content: bytes, path: Path) -> Node:
             "refused; remove it (no robot description needs one)"
         )
 
+    def text(characters: str) -> None:
+        open_elements[-1].text.append(characters)
+
+    parser.buffer_text = True
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
     parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(content, True)
@@ -130,7 +139,7 @@ def parse_xml(content: bytes, path: Path) -> Node:
         reason = expat.ErrorString(error.code)
         raise RobotFileError(
             f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file: "
-            "a URDF starts with <robot>, an MJCF with <mujoco>"
+            "a URDF starts with <robot>, an MJCF with <mujoco>, an SDF with <sdf>"
         ) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know
         raise RobotFileError(f"{path.name}: this is not XML that can be read ({error}); save it as UTF-8") from None

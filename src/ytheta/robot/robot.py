@@ -16,42 +16,30 @@ x = Q. The position of a motor with ``turns_with`` is not in x, since it depends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from reprlib import Repr
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.conventions import (
-    BASE_COORDINATES,
-    CLOSURE_TOLERANCE,
-    FORCE_PARAMETER,
-    LINK_PARAMETERS,
-    STANDARD_GRAVITY,
-    WRENCH_COMPONENTS,
-    parameter_name,
-)
+from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
-from ytheta.errors import (
-    InputError,
-    RobotError,
-    UnknownNameError,
-    UnsetAngleError,
-    UnsetLengthError,
-    suggest_names,
-)
+from ytheta.errors import InputError
 from ytheta.files.lengths import SymbolKind
 from ytheta.findings import Finding
-from ytheta.robot import checks, coordinates, tree
+from ytheta.robot import checks
 from ytheta.robot.collision import CollisionShape
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
-from ytheta.robot.merge import merge_fixed_links
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
+from ytheta.robot.structure import coordinates, symbols, tree
+from ytheta.robot.structure.geometry import Geometry
+from ytheta.robot.structure.merge import is_merged, merge_fixed_links
+from ytheta.robot.structure.wrench_coordinates import WrenchCoordinates
 from ytheta.shapes import Float, freeze
 
 
@@ -149,10 +137,12 @@ class Robot(Displayed):
         tree.check_floating_base(links, joints, self.loops)
         self._check_parts()
         if self.actuated:
-            object.__setattr__(self, "actuated", self._add_wrench_coordinates(self.actuated))
+            object.__setattr__(self, "actuated", self._wrench_coordinates.add_to(self.actuated))
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
-        in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._require_joints_of(loop))
+        for loop in self.loops:
+            tree.check_loop_moves(loop, self.joints_of(loop))
+        in_loops = self.coordinates_of(joint for loop in self.loops for joint in self.joints_of(loop))
         coordinates.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
         coordinates.check_home(self.home, self.coordinates, self.name)
 
@@ -202,32 +192,25 @@ class Robot(Displayed):
         """The link that does not move."""
         return self.links[0]
 
-    @cached_property
+    @property
     def floating(self) -> bool:
         """Whether the base of the robot moves freely."""
-        return any(joint.kind is JointKind.FREE for joint in self.joints)
+        return bool(self.base_coordinates)
 
     @property
     def base_coordinates(self) -> tuple[str, ...]:
         """Names of the six coordinates of a floating base; none if the base is fixed."""
-        return BASE_COORDINATES if self.floating else ()
+        return self._wrench_coordinates.base
 
-    @cached_property
+    @property
     def sensor_coordinates(self) -> tuple[str, ...]:
         """Names of the coordinates of sensor joints, six for each; the sensors do not move, so they are always zero."""
-        sensors = (joint.name for joint in self.joints if joint.kind is JointKind.SENSOR)
-        return tuple(f"{name}_{component}" for name in sensors for component in WRENCH_COMPONENTS)
+        return self._wrench_coordinates.sensors
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
         """Names of the joint positions q: those of a floating base, of the movable joints and of sensors."""
-        return (*self.base_coordinates, *(joint.name for joint in self.movable), *self.sensor_coordinates)
-
-    def _add_wrench_coordinates(self, actuated: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the actuated coordinates with those of a floating base before, and those of sensors behind them."""
-        others = {*self.base_coordinates, *self.sensor_coordinates}
-        joints = (name for name in actuated if name not in others)
-        return (*self.base_coordinates, *joints, *self.sensor_coordinates)
+        return self._wrench_coordinates.add_to([joint.name for joint in self.movable])
 
     @cached_property
     def movable(self) -> tuple[Joint, ...]:
@@ -244,26 +227,19 @@ class Robot(Displayed):
 
     def link(self, name: str) -> Link:
         """The link with this name."""
-        return _find(self._links_by_name, name, "link", self.name)
+        return tree.find_part(self._links_by_name, name, "link", robot=self.name)
 
     def joint(self, name: str) -> Joint:
         """The joint with this name; it may be a cut joint."""
-        return _find(self._joints_by_name, name, "joint", self.name)
+        return tree.find_part(self._joints_by_name, name, "joint", robot=self.name)
 
     def path(self, link: str) -> tuple[Joint, ...]:
         """The joints from the base to this link."""
-        path: list[Joint] = []
-        while link in self._joint_above:
-            path.append(self._joint_above[link])
-            link = self._joint_above[link].parent
-        return tuple(reversed(path))
+        return tree.find_path(link, self._joints_by_child)
 
     def joints_of(self, loop: Loop) -> tuple[Joint, ...]:
         """The movable joints of the tree that belong to this loop."""
-        ends = (loop.joint.parent, loop.joint.child)
-        to_parent, to_child = ({joint.name for joint in self.path(link)} for link in ends)
-        in_loop = to_parent ^ to_child
-        return tuple(joint for joint in self.movable if joint.name in in_loop)
+        return tuple(joint for joint in tree.find_loop_joints(loop, self._joints_by_child) if joint.moves)
 
     @cached_property
     def _links_by_name(self) -> dict[str, Link]:
@@ -274,18 +250,12 @@ class Robot(Displayed):
         return {joint.name: joint for joint in (*self.joints, *(loop.joint for loop in self.loops))}
 
     @cached_property
-    def _joint_above(self) -> dict[str, Joint]:
-        """The joint above each link, by the name of the link."""
+    def _joints_by_child(self) -> dict[str, Joint]:
         return {joint.child: joint for joint in self.joints}
 
-    def _require_joints_of(self, loop: Loop) -> tuple[Joint, ...]:
-        joints = self.joints_of(loop)
-        if not joints:
-            raise RobotError(
-                f"loop {loop.name!r} has no movable joint: {loop.joint.parent!r} and {loop.joint.child!r} cannot move "
-                "relative to each other; remove the loop"
-            )
-        return joints
+    @cached_property
+    def _wrench_coordinates(self) -> WrenchCoordinates:
+        return WrenchCoordinates.of(self.joints)
 
     # --- coordinates --------------------------------------------------------------------------------------------
 
@@ -297,7 +267,7 @@ class Robot(Displayed):
         Without loops, they have the order of ``actuated``; with loops, the order of the tree, motors last.
         """
         others = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
-        in_tree_order = (*self.base_coordinates, *others, *self.sensor_coordinates)
+        in_tree_order = self._wrench_coordinates.add_to(others)
         if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
             return self.actuated
         return in_tree_order
@@ -346,7 +316,7 @@ class Robot(Displayed):
         if its drive has the optional laws of friction), then one for each force. Links on fixed joints have no
         parameters, since they are merged into the links that carry them.
         """
-        links = (joint.child for joint in self.joints if not self._is_merged(joint))
+        links = (joint.child for joint in self.joints if not is_merged(joint, self.link(joint.child)))
         bodies = (parameter_name(link, p) for link in links for p in LINK_PARAMETERS)
         drives = (parameter_name(name, p) for name, drive in self.drives for p in drive.parameter_symbols)
         return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
@@ -377,8 +347,7 @@ class Robot(Displayed):
         """Names of the prismatic joints, including cut joints, and of the position of a floating base."""
         joints = (*self.movable, *(loop.joint for loop in self.loops))
         prismatic = (joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
-        forces = (name for name in self.sensor_coordinates if name.rpartition("_")[2] in WRENCH_COMPONENTS[:3])
-        return frozenset((*self.base_coordinates[:3], *forces, *prismatic))
+        return frozenset((*self._wrench_coordinates.translational, *prismatic))
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -399,22 +368,22 @@ class Robot(Displayed):
         """Names of the symbolic lengths that the geometry or a force uses."""
         declared = [name for name, _ in self.lengths]
         in_forces = (name for force in self.forces for name in find_lengths(force, declared))
-        return frozenset((*(name for frame in self._iterate_frames() for name in frame.symbols), *in_forces))
+        return self._geometry.symbolic_lengths.union(in_forces)
 
     @property
     def unset_lengths(self) -> tuple[str, ...]:
         """Names of the symbolic lengths that are used but have no value."""
-        return tuple(sorted(self.symbolic_lengths - self._length_values.keys()))
+        return symbols.find_unset(self.lengths, self.symbolic_lengths)
 
     @cached_property
     def symbolic_angles(self) -> frozenset[str]:
         """Names of the symbolic angles that the geometry uses."""
-        return frozenset(name for frame in self._iterate_frames() for name in frame.angles)
+        return self._geometry.symbolic_angles
 
     @property
     def unset_angles(self) -> tuple[str, ...]:
         """Names of the symbolic angles that are used but have no value."""
-        return tuple(sorted(self.symbolic_angles - self._angle_values.keys()))
+        return symbols.find_unset(self.angles, self.symbolic_angles)
 
     @property
     def unset_symbols(self) -> tuple[str, ...]:
@@ -423,40 +392,28 @@ class Robot(Displayed):
 
     def with_lengths(self, /, **values: float) -> Robot:
         """Return this robot with new values for some of its symbolic lengths. The lengths stay symbolic."""
-        return replace(self, lengths=self._set_values(self.lengths, values, SymbolKind.LENGTH))
+        self.check_symbols_may_be_set(values)
+        return replace(self, lengths=symbols.set_values(self.lengths, values, SymbolKind.LENGTH, robot=self.name))
 
     def with_angles(self, /, **values: float) -> Robot:
         """Return this robot with new values, in radians, for some of its symbolic angles. The angles stay symbolic."""
-        return replace(self, angles=self._set_values(self.angles, values, SymbolKind.ANGLE))
+        self.check_symbols_may_be_set(values)
+        return replace(self, angles=symbols.set_values(self.angles, values, SymbolKind.ANGLE, robot=self.name))
 
     @cached_property
     def numeric_in_angles(self) -> Robot:
         """This robot with a number in place of every symbolic angle; symbolic lengths remain."""
         if not self.angles:
             return self
-        for name in self.unset_angles:
-            if self.inertias_unknown:
-                raise UnsetAngleError(self._explain_unknown_inertias())
-            raise UnsetAngleError(
-                f"robot {self.name!r}: the angle {name!r} has no value, but a number is needed; set it with "
-                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; without it, "
-                "identify, base --method ha and derive_regressor still work, and predict with an identified model"
-            )
-        values = self._angle_values
+        self._check_all_set(self.unset_angles, SymbolKind.ANGLE)
+        values = symbols.list_values(self.angles)
         return replace(self._with_frames(lambda frame: frame.with_angles(values)), angles=())
 
     @cached_property
     def numeric(self) -> Robot:
         """This robot with a number in place of every symbolic length and angle."""
-        for name in self.unset_lengths:
-            if self.inertias_unknown:
-                raise UnsetLengthError(self._explain_unknown_inertias())
-            raise UnsetLengthError(
-                f"robot {self.name!r}: the length {name!r} has no value, but a number is needed; "
-                f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file; "
-                "without it, identify and base still work, and predict with an identified model"
-            )
-        robot, values = self.numeric_in_angles, self._length_values
+        self._check_all_set(self.unset_lengths, SymbolKind.LENGTH)
+        robot, values = self.numeric_in_angles, symbols.list_values(self.lengths)
         if not robot.symbolic_lengths:
             return robot
         return replace(
@@ -468,9 +425,10 @@ class Robot(Displayed):
     @cached_property
     def merged(self) -> Robot:
         """This robot without fixed joints, except those of loads; the frames of merged links become markers."""
-        if not any(self._is_merged(joint) for joint in self.joints):
+        if not any(is_merged(joint, self.link(joint.child)) for joint in self.joints):
             return self
-        merge = merge_fixed_links(self.links, self.joints, self._length_values, self._angle_values)
+        lengths, angles = symbols.list_values(self.lengths), symbols.list_values(self.angles)
+        merge = merge_fixed_links(self.links, self.joints, lengths, angles)
         return replace(
             self,
             links=merge.links,
@@ -513,62 +471,26 @@ class Robot(Displayed):
             motors=tuple(replace(motor, drive=change(motor.name, motor.drive)) for motor in self.motors),
         )
 
-    def _is_merged(self, joint: Joint) -> bool:
-        return joint.kind is JointKind.FIXED and not self._links_by_name[joint.child].load
-
-    @property
-    def _length_values(self) -> dict[str, float]:
-        return {name: value for name, value in self.lengths if value is not None}
-
-    @property
-    def _angle_values(self) -> dict[str, float]:
-        return {name: value for name, value in self.angles if value is not None}
-
-    def _set_values(
-        self, declared: Sequence[tuple[str, float | None]], values: Mapping[str, float], kind: SymbolKind
-    ) -> tuple[tuple[str, float | None], ...]:
-        """Return declared symbols with new values for some of them."""
-        self.check_symbols_may_be_set(values)
-        known = dict(declared)
-        for name in values:
-            if name not in known:
-                raise UnknownNameError(f"robot {self.name!r} has no {kind} {name!r}{suggest_names(name, known)}")
-        return tuple((name, values.get(name, value)) for name, value in declared)
-
     def check_symbols_may_be_set(self, names: Collection[str]) -> None:
         """Raise RobotError if there are names of lengths or angles to be set, but the inertias are unknown."""
-        if names and self.inertias_unknown:
-            raise RobotError(
-                f"{', '.join(map(repr, names))} cannot be set: {self._explain_unknown_inertias()}; to identify "
-                "inertias, set lengths and angles in the description from which it was identified"
-            )
+        symbols.check_may_be_set(names, robot=self.name, inertias_unknown=self.inertias_unknown)
 
-    def _explain_unknown_inertias(self) -> str:
-        return (
-            f"robot {self.name!r} was identified with unknown geometry, so its links have no inertias; for torques, "
-            "use predict, or inverse_dynamics() of the model or identification"
-        )
+    def _check_all_set(self, unset: Collection[str], kind: SymbolKind) -> None:
+        symbols.check_all_set(unset, kind, robot=self.name, inertias_unknown=self.inertias_unknown)
 
-    def _iterate_frames(self) -> Iterator[Frame]:
-        """Yield all fixed frames of the geometry."""
-        for joint in (*self.joints, *(loop.joint for loop in self.loops)):
-            yield joint.placement
-            yield joint.seat
-        yield from (marker.frame for marker in self.markers)
-        yield from (shape.frame for shape in self.collision)
-        yield self.mounting
+    @property
+    def _geometry(self) -> Geometry:
+        return Geometry(self.joints, self.loops, self.markers, self.collision, self.mounting)
 
     def _with_frames(self, change: Callable[[Frame], Frame]) -> Robot:
-        def change_joint(joint: Joint) -> Joint:
-            return replace(joint, placement=change(joint.placement), seat=change(joint.seat))
-
+        changed = self._geometry.change_frames(change)
         return replace(
             self,
-            joints=tuple(change_joint(joint) for joint in self.joints),
-            loops=tuple(Loop(change_joint(loop.joint)) for loop in self.loops),
-            markers=tuple(replace(marker, frame=change(marker.frame)) for marker in self.markers),
-            collision=tuple(replace(shape, frame=change(shape.frame)) for shape in self.collision),
-            mounting=change(self.mounting),
+            joints=changed.joints,
+            loops=changed.loops,
+            markers=changed.markers,
+            collision=changed.collision,
+            mounting=changed.mounting,
         )
 
 
@@ -581,16 +503,9 @@ def check_is_robot(value: object) -> None:
     raise InputError(f"{value!r} is not a robot; load it with load(name or path)")
 
 
-_Part = TypeVar("_Part", Link, Joint)
 _REPR = Repr()  # shortens long names
 _REPR.maxstring = 60  # characters
 
 
 def _format_count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _find(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:
-    if name not in known:
-        raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{suggest_names(name, known)}")
-    return known[name]

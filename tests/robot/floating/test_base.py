@@ -80,7 +80,9 @@ def test_files_keep_a_floating_base(tmp_path: Path) -> None:
     assert ytheta.load("ur10", floating_base=True) == robot
     assert ytheta.load(tmp_path / "saved.toml", floating_base=True) == robot
     assert not ytheta.load(tmp_path / "saved.toml", fix_base=True).floating
-    with pytest.raises(InputError, match="fix_base and floating_base contradict each other"):
+    with pytest.raises(
+        InputError, match=r"--fix-base \(fix_base\) and --floating-base \(floating_base\) contradict each other"
+    ):
         ytheta.load("ur10", fix_base=True, floating_base=True)
 
 
@@ -139,7 +141,6 @@ def test_contradictory_loops_and_coordinates() -> None:
     [
         lambda robot: ytheta.excite(robot),
         lambda robot: ytheta.simulate(robot, controller="computed-torque"),
-        lambda robot: ytheta.export(robot, to="c", path="unused"),
         lambda robot: ytheta.default_reference(robot, 1.0),
         lambda robot: ytheta.to_modified_dh(robot),
         lambda robot: ytheta.derive_regressor(robot),

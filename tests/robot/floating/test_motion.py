@@ -11,6 +11,8 @@ from ytheta.robot.floating.motion import (
     compute_coordinate_rates,
     compute_twist,
     quaternions_from_rotation_vectors,
+    rotation_matrices,
+    rotation_vector_from_matrix,
     rotation_vectors_from_quaternions,
     to_base_axes,
     to_world_axes,
@@ -77,6 +79,33 @@ def test_vectors_change_axes_and_back() -> None:
     x = np.array([[1.0, 0.0, 0.0]])
     np.testing.assert_allclose(to_world_axes(x, q), [[0.0, 1.0, 0.0]], atol=1e-15)
     np.testing.assert_allclose(to_base_axes(to_world_axes(x, q), q), x, atol=1e-15)
+
+
+def test_rotation_matrices_equal_those_of_scipy() -> None:
+    """At all angles, the smallest too; the rotation by the opposite angle differs."""
+    sizes = np.array([[0.0], [1e-200], [1e-9], [1e-4], [0.3], [3.1], [np.pi], [6.0], [40.0]])
+    vectors = sizes * np.array([0.6, -0.64, 0.48])
+    expected = Rotation.from_rotvec(vectors).as_matrix()
+    np.testing.assert_allclose(rotation_matrices(vectors), expected, rtol=0.0, atol=1e-14)
+    assert np.abs(rotation_matrices(-vectors) - expected).max(axis=(1, 2))[4:6].min() > 0.05
+
+
+@pytest.mark.parametrize("axis", [(0.6, -0.64, 0.48), (1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0)])
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 1.6, 2.5, 3.1])
+def test_rotation_vector_of_a_matrix_equals_that_of_scipy(axis: tuple[float, ...], angle: float) -> None:
+    """Zero entries stay exactly zero; the vector of the inverse rotation differs."""
+    vector = angle * np.array(axis)
+    matrix = Rotation.from_rotvec(vector).as_matrix()
+    result = rotation_vector_from_matrix(matrix)
+    np.testing.assert_allclose(result, Rotation.from_matrix(matrix).as_rotvec(), rtol=0.0, atol=1e-14)
+    assert not result[vector == 0.0].any()
+    assert angle < 0.1 or np.abs(rotation_vector_from_matrix(matrix.T) - vector).max() > 0.1
+
+
+def test_half_turns_have_a_rotation_vector() -> None:
+    for axis in np.vstack([np.eye(3), [0.6, 0.0, 0.8]]):
+        matrix = 2.0 * np.outer(axis, axis) - np.eye(3)
+        np.testing.assert_allclose(np.abs(rotation_vector_from_matrix(matrix)), np.pi * axis, atol=1e-14)
 
 
 def test_unwrapped_vectors_pass_half_a_turn() -> None:

@@ -124,7 +124,7 @@ def test_a_pose_beyond_a_range_that_cannot_close_is_not_reached() -> None:
     assert max(loop.gap for loop in closure.loops) <= CLOSURE_TOLERANCE
     with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond crank = 1\.28"):
         closure.or_raise()
-    with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond slide = 0\.3;"):
+    with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond slide = 0\.3(00\d)?;"):
         close_loops(make_triangle(), {"slide": -0.6}).or_raise()
 
 

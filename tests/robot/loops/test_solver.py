@@ -10,6 +10,7 @@ from ytheta.robot.loops.solver import (
     NewtonStep,
     compute_least_squares_step,
     continue_to,
+    keep_direction,
     linearize,
     solve_by_newton,
 )
@@ -28,6 +29,11 @@ def compute_crank_residual(x: np.ndarray) -> np.ndarray:
 
 def find_step(x: np.ndarray) -> NewtonStep:
     return compute_least_squares_step(compute_crank_residual, x, FREE)
+
+
+def find_crank_tangents(x: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return -1.0 / np.sin(x[:, FREE])[:, :, None]
 
 
 def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +121,9 @@ def test_no_coordinate_moves_farther_than_the_largest_step() -> None:
 def test_continuation_stops_at_the_edge() -> None:
     start = np.array([[0.0, np.pi / 2]])
     goals = np.array([[0.9, 0.0], [1.5, 0.0], [-0.95, 0.0], [-7.0, 0.0]])
-    x, covered = continue_to(close_crank, np.repeat(start, len(goals), axis=0), goals, DRIVING, FREE)
+    x, covered = continue_to(
+        close_crank, find_crank_tangents, np.repeat(start, len(goals), axis=0), goals, DRIVING, FREE
+    )
     assert (covered == 1.0).tolist() == [True, False, True, False]
     np.testing.assert_allclose(x[[0, 2], 1], np.arccos([0.9, -0.95]), atol=1e-12)
     np.testing.assert_allclose(x[[1, 3], 0], [1.0, -1.0], atol=1e-3)
@@ -127,7 +135,12 @@ def test_continuation_ends_exactly_at_the_goal() -> None:
     starts, ends = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 40)) / 3.0
     assert (starts + (ends - starts) != ends).any()  # otherwise this test would show nothing
     x, covered = continue_to(
-        close_crank, np.column_stack([starts, np.arccos(starts)]), np.column_stack([ends, ends]), DRIVING, FREE
+        close_crank,
+        find_crank_tangents,
+        np.column_stack([starts, np.arccos(starts)]),
+        np.column_stack([ends, ends]),
+        DRIVING,
+        FREE,
     )
     assert (covered == 1.0).all()
     np.testing.assert_array_equal(x[:, 0], ends)
@@ -141,7 +154,8 @@ def test_a_jump_to_another_branch_is_not_accepted() -> None:
         angle = np.arccos(x[:, 0])
         return np.column_stack([x[:, 0], np.where(jumps, -angle, angle)]), np.ones(len(x), dtype=bool)
 
-    x, covered = continue_to(close, np.array([[0.0, np.pi / 2]]), np.array([[0.9, 0.0]]), DRIVING, FREE)
+    start, goal = np.array([[0.0, np.pi / 2]]), np.array([[0.9, 0.0]])
+    x, covered = continue_to(close, find_crank_tangents, start, goal, DRIVING, FREE)
     assert covered == 1.0
     np.testing.assert_allclose(x[0], [0.9, np.arccos(0.9)], atol=1e-12)
 
@@ -152,9 +166,55 @@ def test_coordinates_outside_the_loops_take_their_goals_at_once() -> None:
         inner, closed = close_crank(x[:, :2])
         return np.column_stack([inner, x[:, 2]]), closed
 
-    x, covered = continue_to(close, np.array([[0.0, np.pi / 2, 0.0]]), np.array([[0.5, 0.0, 900.0]]), DRIVING, FREE)
+    start, goal = np.array([[0.0, np.pi / 2, 0.0]]), np.array([[0.5, 0.0, 900.0]])
+    x, covered = continue_to(close, find_crank_tangents, start, goal, DRIVING, FREE)
     assert covered == 1.0
     np.testing.assert_allclose(x[0], [0.5, np.arccos(0.5), 900.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("start", [-0.55, -0.5])
+def test_continuation_does_not_turn_off_where_branches_cross(start: float) -> None:
+    """The branches x1 = x0 and x1 = -x0 cross at 0. A solver that prefers negative x1 must stop there."""
+
+    def find_tangents(x: np.ndarray) -> np.ndarray:
+        return np.where(x[:, 0] == x[:, 1], 1.0, -1.0)[:, None, None]
+
+    def prefer_negative(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.column_stack([x[:, 0], -np.abs(x[:, 0])]), np.ones(len(x), dtype=bool)
+
+    def go_straight(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.column_stack([x[:, 0], x[:, 0]]), np.ones(len(x), dtype=bool)
+
+    starts, goals = np.full((1, 2), start), np.array([[0.7, 0.0]])
+    x, covered = continue_to(prefer_negative, find_tangents, starts, goals, DRIVING, FREE)
+    assert covered < 1.0
+    np.testing.assert_allclose(x, 0.0, atol=1e-3)
+    x, covered = continue_to(go_straight, find_tangents, starts, goals, DRIVING, FREE)
+    assert covered == 1.0
+    np.testing.assert_array_equal(x, [[0.7, 0.7]])
+
+
+def test_a_singular_start_can_be_left() -> None:
+    """At x0 = 1 the crank is stretched, and its velocity is infinite."""
+    x, covered = continue_to(
+        lambda trial: (np.column_stack([trial[:, 0], np.arccos(trial[:, 0])]), np.ones(len(trial), dtype=bool)),
+        find_crank_tangents,
+        np.array([[1.0, 0.0]]),
+        np.array([[0.3, 0.0]]),
+        DRIVING,
+        FREE,
+    )
+    assert covered == 1.0
+    np.testing.assert_allclose(x[0, 1], np.arccos(0.3), atol=1e-12)
+
+
+def test_coordinates_at_rest_keep_their_direction() -> None:
+    """A free coordinate that passes an extremum has velocities of both signs; short strides are accepted."""
+    change = np.array([[0.1]])
+    assert keep_direction(np.array([[[0.05]]]), np.array([[[-0.05]]]), change).all()
+    assert keep_direction(np.zeros((1, 1, 1)), np.full((1, 1, 1), 1e-12), change).all()
+    assert not keep_direction(np.array([[[1.0]]]), np.array([[[-1.0]]]), change).any()
+    assert not keep_direction(np.array([[[1.0]]]), np.array([[[np.nan]]]), change).any()
 
 
 def test_derivatives_have_no_truncation_error() -> None:

@@ -227,6 +227,8 @@ def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
     assert ytheta.load(path, fix_base=True).movable == ()
     with pytest.raises(InputError, match="'planar' are not supported"):
         read_joint("planar", fix_base=True)
+    with pytest.raises(InputError, match="URDF has no joints of type 'spherical'; write three continuous joints"):
+        read_joint("spherical")
 
 
 def test_quaternions_equal_angles() -> None:

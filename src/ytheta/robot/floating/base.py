@@ -12,7 +12,7 @@ import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
-from ytheta.robot.floating.motion import rotation_matrices
+from ytheta.robot.floating.motion import rotation_matrices, rotation_vector_from_matrix
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot, check_is_robot
@@ -58,14 +58,9 @@ def fix_base(robot: Robot) -> Robot:
     check_is_robot(robot)
     if not robot.floating:
         return robot
-    home = dict(robot.home)
-    base = [home.get(name, 0.0) for name in BASE_COORDINATES]
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = rotation_matrices(np.array([base[3:]]))[0], base[:3]
+    pose = find_home_pose(robot)
     joints = tuple(
-        replace(joint, kind=JointKind.FIXED, placement=Frame.from_matrix(matrix))
-        if joint.kind is JointKind.FREE
-        else joint
+        replace(joint, kind=JointKind.FIXED, placement=pose) if joint.kind is JointKind.FREE else joint
         for joint in robot.joints
     )
     return replace(
@@ -107,15 +102,44 @@ def add_wrench_sensor(robot: Robot, joint: str | None = None, *, frame: Frame = 
     return replace(robot, joints=tuple(sensor if each.name == joint else each for each in robot.joints))
 
 
+def find_home_pose(robot: Robot) -> Frame:
+    """Return the home of a floating base, seen from the world."""
+    home = dict(robot.home)
+    base = [home.get(name, 0.0) for name in BASE_COORDINATES]
+    if not any(base[3:]):
+        return Frame.shift(*base[:3])
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotation_matrices(np.array([base[3:]]))[0], base[:3]
+    return Frame.from_matrix(matrix)
+
+
+def find_floating_link(robot: Robot) -> str:
+    """Return the name of the link that a free joint moves, which is the base of a robot that floats."""
+    (free,) = (joint for joint in robot.joints if joint.kind is JointKind.FREE)
+    return free.child
+
+
+def take_floating_part(robot: Robot) -> Robot:
+    """Return what moves of a robot with a floating base, with the floating link as its base; the world is left out."""
+    inside = {find_floating_link(robot)}
+    for joint in robot.joints:  # parents come before children
+        if joint.parent in inside:
+            inside.add(joint.child)
+    return replace(
+        robot,
+        links=tuple(link for link in robot.links if link.name in inside),
+        joints=tuple(joint for joint in robot.joints if joint.parent in inside),
+        markers=tuple(marker for marker in robot.markers if marker.link in inside),
+        collision=tuple(shape for shape in robot.collision if shape.link in inside),
+        home=tuple((name, value) for name, value in robot.home if name not in BASE_COORDINATES),
+        actuated=robot.actuated[len(BASE_COORDINATES) :],
+    )
+
+
 def list_home(pose: Frame) -> tuple[tuple[str, float], ...]:
     """Return the home of a base with this pose in the world: the coordinates that are not zero, by name."""
     matrix = pose.matrix
-    vector = [0.0, 0.0, 0.0]
-    if not np.array_equal(matrix[:3, :3], np.eye(3)):
-        from scipy.spatial.transform import Rotation  # imported here, since most bases are upright and it loads slowly
-
-        vector = Rotation.from_matrix(matrix[:3, :3]).as_rotvec().tolist()
-    values = (*matrix[:3, 3].tolist(), *vector)
+    values = (*matrix[:3, 3].tolist(), *rotation_vector_from_matrix(matrix[:3, :3]).tolist())
     return tuple((name, value) for name, value in zip(BASE_COORDINATES, values, strict=True) if value != 0.0)
 
 
@@ -126,13 +150,14 @@ def refuse_floating_base(robot: Robot, purpose: str) -> None:
     """
     if robot.floating:
         raise InputError(
-            f"robot {robot.name!r} has a floating base, for which {purpose} is not made; load it with --fix-base "
+            f"robot {robot.name!r} has a floating base, which {purpose} does not support; load it with --fix-base "
             "(fix_base=True), which fixes the base at its home"
         )
     if robot.sensor_coordinates:
         sensor = robot.sensor_coordinates[0].rpartition("_")[0]
         raise InputError(
-            f"robot {robot.name!r} has a sensor joint, {sensor!r}, for which {purpose} is not made; make it a fixed one"
+            f"robot {robot.name!r} has a sensor joint, {sensor!r}, which {purpose} does not support; make it a fixed "
+            "joint"
         )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.shapes import Float
+from ytheta.shapes import Float, Matrix3, Vector3
 
 SMALL_ANGLE = 1e-2  # rad; below it, J comes from its power series, whose first omitted term is smaller than 1e-13
 MAX_ROTATION = 1.9 * np.pi  # rad; beyond it, rates of the rotation vector are too sensitive to errors
@@ -41,11 +41,42 @@ def quaternions_from_rotation_vectors(vectors: Float[np.ndarray, "samples 3"]) -
 
 
 def rotation_matrices(vectors: Float[np.ndarray, "samples 3"]) -> Float[np.ndarray, "samples 3 3"]:
-    """Return R of every rotation vector."""
-    from scipy.spatial.transform import Rotation
+    """Return R = exp(K) = 1 + a K + b K² of every rotation vector r, with K x = r × x.
 
-    matrices: Float[np.ndarray, "samples 3 3"] = Rotation.from_rotvec(np.asarray(vectors, dtype=float)).as_matrix()
-    return matrices
+    The factors are a = sin(angle) / angle and b = ½ (sin(angle / 2) / (angle / 2))².
+    """
+    r = np.asarray(vectors, dtype=float)
+    squared_angle = np.sum(r * r, axis=1)[:, None, None]
+    angle = np.sqrt(squared_angle)
+    a, b = np.sinc(angle / np.pi), 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # np.sinc(x) is sin(pi x) / (pi x)
+    x, y, z = r.T
+    zero = np.zeros(len(r))
+    skew = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]]).transpose(2, 0, 1)
+    return np.eye(3) + a * skew + b * (r[:, :, None] * r[:, None, :] - squared_angle * np.eye(3))
+
+
+def rotation_vector_from_matrix(matrix: Matrix3) -> Vector3:
+    """Return the rotation vector of at most half a turn of one rotation, without loading SciPy.
+
+    The unit quaternion follows from the largest of its components, so that nothing is divided by a small number.
+    """
+    trace = float(np.trace(matrix))
+    k = int(np.argmax([*np.diag(matrix), trace]))
+    quaternion = np.zeros(4)  # x, y, z, w
+    if k == 3:
+        turn = matrix - matrix.T
+        quaternion[:] = turn[2, 1], turn[0, 2], turn[1, 0], 1.0 + trace
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        quaternion[k] = 1.0 - trace + 2.0 * matrix[k, k]
+        quaternion[i], quaternion[j] = matrix[i, k] + matrix[k, i], matrix[j, k] + matrix[k, j]
+        quaternion[3] = matrix[j, i] - matrix[i, j]
+    if quaternion[3] < 0.0:
+        quaternion = -quaternion
+    sine = float(np.linalg.norm(quaternion[:3]))
+    angle = 2.0 * np.arctan2(sine, quaternion[3])
+    vector: Vector3 = quaternion[:3] * (angle / sine) if sine else np.zeros(3)
+    return vector
 
 
 def unwrap_rotation_vectors(vectors: Float[np.ndarray, "samples 3"]) -> Float[np.ndarray, "samples 3"]:

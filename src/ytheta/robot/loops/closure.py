@@ -114,13 +114,20 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     x, closed = close_near(robot, home[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
     if not closed.all():
         return _assess_pose(robot, x[0], free, _explain_open_home(robot, x[0]))
-    in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
+    in_loops = find_loop_coordinates(robot)
     driving = [k for k in prescribed if robot.coordinates[k] in in_loops]
     distance = np.abs(goal - home)[driving].max(initial=0.0)
     share = min(1.0, MAX_STRIDES * MAX_STRIDE / distance) if distance else 1.0
     target = goal.copy()
     target[driving] = (home + share * (goal - home))[driving]
-    x, covered = continue_to(lambda trial: close_near(robot, trial, free), x, target[None], driving, free)
+    x, covered = continue_to(
+        lambda trial: close_near(robot, trial, free),
+        lambda trial: _compute_tangents(robot, trial, driving, free),
+        x,
+        target[None],
+        driving,
+        free,
+    )
     if covered[0] < 1.0:
         return _assess_pose(robot, x[0], free, _explain_stop(robot, x[0], goal, free))
     if share < 1.0:
@@ -153,16 +160,45 @@ def close_near(
 def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
     """The residuals of all loops at coordinates x."""
     factors, offset = robot.coupling_map
-    cuts = _locate_cut_joints(robot, x @ factors.T + offset)
+    q = np.zeros((*x.shape[:-1], len(offset)), dtype=x.dtype)
+    for row, column in zip(*np.nonzero(factors), strict=True):  # few, so that a product of matrices takes longer
+        q[..., row] += factors[row, column] * x[..., column]
+    cuts = _locate_cut_joints(robot, q + offset)
     return np.concatenate([np.zeros((*x.shape[:-1], 0)), *(cut.residual for cut in cuts)], axis=-1)
 
 
 def compute_closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray, "equations coordinates"]:
     """Derivatives of the residuals of all loops with respect to the coordinates."""
-    if not len(x):
-        return np.zeros((0, 0))
-    _, derivatives = linearize(lambda samples: compute_closure_residuals(robot, samples), x[None], range(len(x)))
-    return derivatives[0]
+    return compute_closure_jacobians(robot, x[None])[0]
+
+
+def compute_closure_jacobians(
+    robot: Robot, x: SamplesByCoordinate
+) -> Float[np.ndarray, "samples equations coordinates"]:
+    """Derivatives of the residuals of all loops with respect to the coordinates, for many samples.
+
+    Residuals depend only on the coordinates of joints in loops, of which a robot with a few loops has few.
+    """
+    in_loops = [robot.coordinates.index(name) for name in find_loop_coordinates(robot)]
+    derivatives = np.zeros((len(x), compute_closure_residuals(robot, x[:1]).shape[1], x.shape[1]))
+    if in_loops:
+        _, derivatives[:, :, in_loops] = linearize(
+            lambda samples: compute_closure_residuals(robot, samples), x, in_loops
+        )
+    return derivatives
+
+
+def _compute_tangents(
+    robot: Robot, x: SamplesByCoordinate, driving: Sequence[int], free: Sequence[int]
+) -> Float[np.ndarray, "samples free driving"]:
+    """Derivatives of the free coordinates with respect to the driving ones, in closed loops."""
+    J = compute_closure_jacobians(robot, x)
+    return -np.linalg.pinv(J[:, :, free]) @ J[:, :, driving]
+
+
+def find_loop_coordinates(robot: Robot) -> tuple[str, ...]:
+    """The coordinates of the joints in loops."""
+    return robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
 
 
 def compute_loop_states(robot: Robot, q: PerJoint) -> tuple[LoopState, ...]:

@@ -2,7 +2,9 @@
 
 ``solve_by_newton`` closes the loops of samples that are already near a solution (warm start). ``continue_to`` moves
 closed samples to other actuated coordinates in short strides. Short strides keep a mechanism on its branch, the
-continuous set of solutions to which its home configuration belongs. The equations are arguments of both functions:
+continuous set of solutions to which its home configuration belongs. Branches cross at singular poses: a flat
+parallelogram can open again as a parallelogram or as an antiparallelogram. There the velocities of the free coordinates
+change suddenly, so that ``keep_direction`` detects a change of branch. The equations are arguments of both functions:
 ``robot.loops.closure`` evaluates them in NumPy, ``dynamics.loops.solver`` in compiled code.
 
 A sample is a row of coordinates x. ``free`` lists the indices of the coordinates that the solver may change.
@@ -15,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Float, PerSample, SamplesByCoordinate, Shaped
+from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Bool, Float, PerSample, SamplesByCoordinate, Shaped
 
 # Radians or metres. Newton's method ends after a step shorter than this. The error is then about that step squared.
 STEP_TOLERANCE = 1e-8
@@ -25,6 +27,11 @@ MIN_DECREASE_SHARE = 0.1  # actual divided by predicted decrease of the residual
 MIN_STEP_SHARE = 2.0**-6  # smallest fraction of a Newton step that is tried
 MAX_STRIDE = 0.1  # radians or metres; largest change of actuated coordinates in one stride
 MIN_STRIDE_SHARE = 2.0**-10  # smallest fraction of a stride; strides are halved if the loops open or leave their branch
+# Change of a free coordinate's velocity during a stride, relative to the velocities. On a branch it is proportional to
+# the length of the stride; where a parallelogram becomes an antiparallelogram, it is between 1 and 2.
+MAX_VELOCITY_CHANGE = 0.5
+MAX_START_VELOCITY = 1e3  # of a free coordinate per unit velocity of a driving one; faster at a singular start
+NO_EFFECT = 1e-9  # velocity of a free coordinate per unit velocity of a driving one; smaller ones are rounding errors
 DAMPING = 0.1  # dimensionless factor; see ``compute_least_squares_step``
 
 
@@ -41,6 +48,8 @@ class NewtonStep(NamedTuple):
 
 Equations: TypeAlias = Callable[[AnyBatchByCoordinate], AnyBatchByEquation]
 FindStep: TypeAlias = Callable[[SamplesByCoordinate], NewtonStep]
+# Derivatives of the free coordinates with respect to the driving ones
+FindTangents: TypeAlias = Callable[[SamplesByCoordinate], Float[np.ndarray, "samples free driving"]]
 Close: TypeAlias = Callable[[SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]]
 
 
@@ -78,6 +87,7 @@ def solve_by_newton(
 
 def continue_to(
     close: Close,
+    find_tangents: FindTangents,
     x: SamplesByCoordinate,
     goal: SamplesByCoordinate,
     driving: Sequence[int],
@@ -88,7 +98,8 @@ def continue_to(
     ``driving`` lists the indices of the actuated coordinates that move loops. Coordinates that are neither driving nor
     free are set to their goals at the start. ``close`` closes the loops of samples and returns the new coordinates, and
     for each sample whether it is closed and on its branch. Return the last closed pose of each sample, and the fraction
-    of the distance to the goal that the sample covered (1 at the goal).
+    of the distance to the goal that the sample covered (1 at the goal). A start at a singular pose is left without a
+    check of the direction, since all branches meet there.
     """
     start, x = x[:, driving], x.copy()
     at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
@@ -97,6 +108,9 @@ def continue_to(
     longest = MAX_STRIDE / np.maximum(MAX_STRIDE, np.abs(distance).max(axis=1, initial=0.0))
     covered, share = np.zeros(len(x)), longest.copy()
     moving = np.arange(len(x))
+    tangents = find_tangents(x)
+    with np.errstate(invalid="ignore"):
+        singular = np.array(~np.all(np.abs(tangents) < MAX_START_VELOCITY, axis=(1, 2)))
     while len(moving):
         reach = np.minimum(1.0, covered[moving] + share[moving])
         trial = x[moving]
@@ -105,11 +119,31 @@ def continue_to(
         )
         trial, closed = close(trial)
         jump = np.abs(trial[:, free] - x[moving][:, free]).max(axis=1, initial=0.0)
-        accepted = closed & (jump <= MAX_STEP_LENGTH)
+        ahead = find_tangents(trial)
+        smooth = singular[moving] | keep_direction(tangents[moving], ahead, distance[moving])
+        accepted = closed & (jump <= MAX_STEP_LENGTH) & smooth
         x[moving[accepted]], covered[moving[accepted]] = trial[accepted], reach[accepted]
+        tangents[moving[accepted]], singular[moving[accepted]] = ahead[accepted], False
         share[moving] = np.where(accepted, np.minimum(2.0 * share[moving], longest[moving]), 0.5 * share[moving])
         moving = moving[(covered[moving] < 1.0) & (share[moving] >= longest[moving] * MIN_STRIDE_SHARE)]
     return x, covered
+
+
+def keep_direction(
+    before: Float[np.ndarray, "samples free driving"],
+    after: Float[np.ndarray, "samples free driving"],
+    change: Float[np.ndarray, "samples driving"],
+) -> Bool[np.ndarray, "samples"]:
+    """Whether the free coordinates move with similar velocities before and after a change of the driving coordinates.
+
+    ``before`` and ``after`` are the tangents at both poses. False if a tangent is infinite.
+    """
+    with np.errstate(invalid="ignore"):
+        velocities = [np.einsum("sfd,sd->sf", tangents, change) for tangents in (before, after)]
+        has_effect = np.abs(before) + np.abs(after) > NO_EFFECT
+        scale = np.max([*np.abs(velocities), (has_effect * np.abs(change)[:, None]).max(axis=2, initial=0.0)], axis=0)
+        smooth = np.abs(velocities[1] - velocities[0]) <= MAX_VELOCITY_CHANGE * scale
+    return np.asarray((smooth | ~has_effect.any(axis=2)).all(axis=1) & np.isfinite(after).all(axis=(1, 2)))
 
 
 def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:

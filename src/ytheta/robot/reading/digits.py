@@ -10,6 +10,7 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.checks import MAX_CLOSURE_TOLERANCE
 
 POSE_KEYS = ("pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "axis", "anchor", "relpose", "xyz", "rpy")
+POSE_ELEMENTS = ("pose", "xyz")  # of SDF, which writes numbers between tags
 _NUMBER = re.compile(r"[-+]?0*\.?0*(\d*\.?\d*)")
 
 
@@ -26,7 +27,8 @@ def find_closure_tolerance(nodes: Iterable[Node]) -> float:
 
 
 def _list_numbers(node: Node) -> list[str]:
-    return [word for key in POSE_KEYS if key in node.attributes for word in node.attributes[key].split()]
+    content = node.content.split() if node.tag in POSE_ELEMENTS else []
+    return [*content, *(word for key in POSE_KEYS if key in node.attributes for word in node.attributes[key].split())]
 
 
 def _count_digits(word: str) -> int:

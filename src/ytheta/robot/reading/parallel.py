@@ -3,10 +3,13 @@
 The keys of robot.yaml are::
 
     closed_loop   pairs of frames that coincide; a frame is named after a joint (the frame of its child) or after a link
-    type          of every pair, 6d (equal frames) or 3d (equal origins)
+    type          of every pair, 6d (equal frames) or 3d (equal origins); without this key, all are 6d
     name_mot      joints with motors
     joint_name    joints that are not revolute, although the URDF says so
-    joint_type    of each of them: SPHERICAL, or UJOINT_XY and the like, which turns about two axes
+    joint_type    of each of them: SPHERICAL, FIXED, or UJOINT_XY and the like, which turns about two axes
+
+As in the loader of Gepetto, names in name_mot and joint_name that the URDF does not have do no harm; a warning lists
+them.
 
 A spherical joint becomes three hinges about x, y and z, a universal joint two; their names end with the axis. The links
 between these hinges are declared to have no inertia, so that it is not identified.
@@ -14,7 +17,6 @@ between these hinges are declared to have no inertia, so that it is not identifi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,12 +32,15 @@ FILE_NAME = "robot.yaml"
 MAX_SIZE = 1024 * 1024  # bytes
 KINDS = {"6d": JointKind.FIXED, "3d": JointKind.POINT}
 AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-UNIVERSAL = "ujoint_"
+UNIVERSAL, FIXED = "ujoint_", "fixed"
 
 
 @dataclass(frozen=True)
 class LoopTable:
-    """The content of a robot.yaml; ``joint_axes`` are the axes of joints that are not revolute, such as "xyz"."""
+    """The content of a robot.yaml.
+
+    ``joint_axes`` are the axes of joints that are not revolute, such as "xyz"; a fixed joint has none.
+    """
 
     closed_loops: tuple[tuple[str, str], ...]
     kinds: tuple[JointKind, ...]
@@ -46,16 +51,22 @@ class LoopTable:
 def close_tree(robot: Robot, path: Path, tolerance: float) -> Robot:
     """Return the robot of a URDF with the loops of the robot.yaml at this path."""
     table = _read_table(path)
-    robot = _replace_joints(robot, table, path)
+    robot, unknown = _replace_joints(robot, table)
     loops: list[Loop] = []
     for (first, second), kind in zip(table.closed_loops, table.kinds, strict=True):
         parent, child = (_find_link(robot, name, path) for name in (first, second))
         loops.append(Loop(Joint(f"{first}.{second}", kind, parent, child)))
     movable = [joint.name for joint in robot.movable]
-    driven = [name for motor in table.motors for name in _list_hinges(motor, table, movable, path)]
-    note = Finding("loops", Severity.NOTE, f"{len(loops)} loops are closed as {path.name} says", names=())
+    hinges = [name for motor in table.motors for name in _list_hinges(motor, table)]
+    driven = [name for name in hinges if name in movable]
+    unknown += [name for name in hinges if name not in movable]
+    findings = [Finding("loops", Severity.NOTE, f"{len(loops)} loops are closed as {path.name} says", names=())]
+    if unknown:
+        statement = f"{path.name} names joints that do not exist or do not move, and they are ignored"
+        names = ", ".join(f"{name}{suggest_names(name, movable)}" for name in dict.fromkeys(unknown))
+        findings.append(Finding("loops", Severity.WARNING, f"{statement}: {names}", names=tuple(unknown)))
     closed = replace(
-        robot, loops=tuple(loops), actuated=(), closure_tolerance=tolerance, findings=(*robot.findings, note)
+        robot, loops=tuple(loops), actuated=(), closure_tolerance=tolerance, findings=(*robot.findings, *findings)
     )
     return choose_actuated(closed, driven)
 
@@ -74,7 +85,7 @@ def _read_table(path: Path) -> LoopTable:
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
             raise RobotFileError(f"{path.name}, closed_loop: {str(pair)[:60]!r} should be a pair of names of frames")
         pairs.append((pair[0], pair[1]))
-    types = [str(word).lower() for word in _get_list(data, "type", path)]
+    types = [str(word).lower() for word in _get_list(data, "type", path)] if "type" in data else ["6d"] * len(pairs)
     for word in types:
         if word not in KINDS:
             raise RobotFileError(f"{path.name}, type: {word!r} is unknown; use 6d or 3d")
@@ -122,29 +133,34 @@ def _get_list(data: dict[str, object], key: str, path: Path) -> list[object]:
 
 
 def _find_axes(kind: str, path: Path) -> str:
-    """Return the axes of a type of joint, such as "xyz"."""
+    """Return the axes of a type of joint, such as "xyz"; none of a fixed joint."""
     word = kind.lower()
+    if word == FIXED:
+        return ""
     axes = "xyz" if word == "spherical" else word.removeprefix(UNIVERSAL) if word.startswith(UNIVERSAL) else ""
     if len(axes) not in (2, 3) or set(axes) - AXES.keys():
-        raise RobotFileError(f"{path.name}, joint_type: {kind!r} is unknown; use SPHERICAL or UJOINT_XY, UJOINT_ZY …")
+        raise RobotFileError(
+            f"{path.name}, joint_type: {kind!r} is unknown; use SPHERICAL, FIXED, or UJOINT_XY, UJOINT_ZY …"
+        )
     return axes
 
 
-def _replace_joints(robot: Robot, table: LoopTable, path: Path) -> Robot:
-    """Return the robot with hinges in place of spherical and universal joints."""
+def _replace_joints(robot: Robot, table: LoopTable) -> tuple[Robot, list[str]]:
+    """Return the robot with hinges in place of spherical and universal joints, and names that it does not have."""
     known = [joint.name for joint in robot.movable]
-    for name in table.joint_axes:
-        if name not in known:
-            raise RobotFileError(f"{path.name}, joint_name: there is no joint {name!r}{suggest_names(name, known)}")
+    unknown = [name for name in table.joint_axes if name not in known]
     links, joints = list(robot.links), []
     for joint in robot.joints:
-        axes = table.joint_axes.get(joint.name, "")
+        axes = table.joint_axes.get(joint.name) if joint.moves else None
+        if axes == "":
+            joints.append(replace(joint, kind=JointKind.FIXED, limits=Limits(), drive=Drive()))
+            continue
         hinges = _split_joint(joint, axes) if axes else [joint]
         joints += hinges
         links += [Link(hinge.child, has_inertia=False) for hinge in hinges[:-1]]
-    if not table.joint_axes:
-        return robot
-    return replace(robot, links=tuple(links), joints=tuple(joints), actuated=())
+    if len(unknown) == len(table.joint_axes):
+        return robot, unknown
+    return replace(robot, links=tuple(links), joints=tuple(joints), actuated=()), unknown
 
 
 def _split_joint(joint: Joint, axes: str) -> list[Joint]:
@@ -183,11 +199,5 @@ def _find_link(robot: Robot, name: str, path: Path) -> str:
     return name
 
 
-def _list_hinges(motor: str, table: LoopTable, movable: Sequence[str], path: Path) -> list[str]:
-    names = [f"{motor}.{letter}" for letter in table.joint_axes.get(motor, "")] or [motor]
-    for name in names:
-        if name not in movable:
-            raise RobotFileError(
-                f"{path.name}, name_mot: there is no movable joint {motor!r}{suggest_names(motor, movable)}"
-            )
-    return names
+def _list_hinges(motor: str, table: LoopTable) -> list[str]:
+    return [f"{motor}.{letter}" for letter in table.joint_axes.get(motor, "")] or [motor]

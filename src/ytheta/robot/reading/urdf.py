@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.bounded import locate_in_package, locate_reference
+from ytheta.files.bounded import locate_reference
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.checks import check_shape
@@ -24,7 +25,9 @@ from ytheta.robot.floating.base import list_home
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
+from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 from ytheta.robot.reading.snap import Snapper, normalize_axis
+from ytheta.robot.reading.urdf_extension import apply_extension
 from ytheta.robot.robot import Robot
 
 KINDS_BY_TYPE = {
@@ -37,6 +40,8 @@ KINDS_BY_TYPE = {
 KNOWN_TYPES = ", ".join(KINDS_BY_TYPE)
 UNSUPPORTED_TYPES = {
     "planar": "joints of type 'planar' are not supported; write the motion as a chain of prismatic and revolute joints",
+    "spherical": "URDF has no joints of type 'spherical'; write three continuous joints about x, y and z, with links "
+    "without <inertial> between them, or use MJCF",
 }
 
 
@@ -72,9 +77,13 @@ def read_urdf(
         if joint.moves and (mimic := node.first("mimic")) is not None
     )
 
+    @cache
+    def find_packages() -> dict[str, Path]:
+        return list_packages(path, package_paths)
+
     def locate_mesh(reference: str) -> Path | None:
-        if reference.startswith("package://"):
-            return locate_in_package(reference, path, package_paths)
+        if reference.startswith(SCHEME):
+            return locate_in_package(reference, find_packages())
         return locate_reference(reference, path, allow_paths)
 
     collision = tuple(
@@ -84,7 +93,7 @@ def read_urdf(
         if (shape := _read_collision(link.text("name"), node, locate_mesh, findings)) is not None
     )
     poses = [joint.placement for joint in joints if joint.kind is JointKind.FREE]
-    return Robot(
+    robot = Robot(
         name=root.get("name", path.stem),
         links=links,
         joints=tuple(replace(j, placement=IDENTITY) if j.kind is JointKind.FREE else j for j in joints),
@@ -94,6 +103,7 @@ def read_urdf(
         findings=(*snapper.findings, *findings),
         source=path.name,
     )
+    return apply_extension(robot, root, fix_base=fix_base)
 
 
 def _refuse_xacro(root: Node) -> None:

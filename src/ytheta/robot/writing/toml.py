@@ -20,12 +20,12 @@ from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
 from ytheta.files.paths import check_path
 from ytheta.robot.collision import CollisionShape, ShapeKind
-from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import ANGLE_STEP, IDENTITY, IDENTITY_ROTATION, ORIGIN, Frame
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Marker, Motor
 from ytheta.robot.reading.snap import format_angle
 from ytheta.robot.reading.toml.reader import FORMAT, UNSET
 from ytheta.robot.robot import Robot, check_is_robot
+from ytheta.robot.structure.coordinates import list_coordinates
 
 
 def save_robot(robot: Robot, path: str | Path) -> Path:

@@ -163,3 +163,17 @@ def test_constraints_without_a_loop_are_ignored() -> None:
 def test_mistakes(equality: str, message: str) -> None:
     with pytest.raises(RobotFileError, match=message):
         read_text(mechanism_text(equality))
+
+
+def test_constraints_to_objects_beside_the_robot_do_not_hold_it() -> None:
+    hand = f'<body name="hand"><joint name="j"/>{GEOM}</body>'
+    text = (
+        f'<mujoco><worldbody><body name="cube"><freejoint/>{GEOM}</body>{hand}</worldbody>'
+        '<equality><weld name="grasp" body1="cube" body2="hand"/></equality></mujoco>'
+    )
+    robot = read_text(text)
+    assert (robot.loops, robot.coordinates) == ((), ("j",))
+    (warning,) = (finding for finding in robot.findings if finding.is_warning)
+    assert warning.names == ("grasp",)
+    carried = read_text(text.replace("<freejoint/>", '<joint name="k" axis="1 0 0"/>'))  # a part of the robot
+    assert [loop.joint.name for loop in carried.loops] == ["grasp"]

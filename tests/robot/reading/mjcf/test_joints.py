@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from tests.support.mjcf_models import (
     spring_text,
     world_text,
 )
+from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.errors import RobotError
 from ytheta.robot.floating.base import fix_base
 from ytheta.robot.reading.load import load
@@ -147,3 +149,29 @@ def test_what_has_joints_is_the_robot() -> None:
     assert read_text(world_text(CUBE + CUBE.replace("cube", "ball"))).floating
     with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\)"):
         read_text(world_text(ARM + DOG))
+
+
+def test_damping_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
+    """MuJoCo applies them, so its inverse dynamics differ from those of the robot; without them, they agree."""
+    text = (
+        "<mujoco><default><joint {}/></default><worldbody><body name='a' pos='0 0 1'><joint name='f' type='free'/>"
+        "<geom type='box' size='0.1 0.2 0.3'/></body></worldbody></mujoco>"
+    )
+    path = tmp_path / "free.xml"
+    for numbers, warned in (("armature='1'", True), ("damping='2'", True), ("", False)):
+        path.write_text(text.format(numbers))
+        robot = load(path, snap=0.0)
+        texts = [finding.text for finding in robot.findings if finding.is_warning]
+        assert (
+            any("damping, friction and rotor inertia of the floating base are ignored: f" in t for t in texts) == warned
+        )
+        model = mujoco.MjModel.from_xml_path(str(path))
+        data = mujoco.MjData(model)
+        data.qvel[:], data.qacc[:] = np.arange(6.0), np.arange(6.0) + 1.0
+        mujoco.mj_inverse(model, data)
+        q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        rates, rates_of_rates = data.qvel.copy(), data.qacc.copy()
+        rates_of_rates[:3] -= np.cross(rates[3:], rates[:3])  # MuJoCo differentiates the velocity in axes of the world
+        torques = inverse_dynamics(robot)(q[None], rates[None], rates_of_rates[None])[0]
+        agrees = np.allclose(torques, data.qfrc_inverse, atol=1e-9 * np.abs(data.qfrc_inverse).max())
+        assert agrees != warned

@@ -148,3 +148,38 @@ def test_every_error_is_an_input_error() -> None:
 )
 def test_mistakes(content: str, top: str, message: str) -> None:
     check_refused(content, top, message)
+
+
+ARM = f'<body name="a"><joint name="j"/>{GEOM}{{}}</body>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            world_text('<flexcomp name="cloth" type="grid" count="3 3 1" spacing="1 1 1" dim="2"/>' + ARM.format("")),
+            "soft bodies (flex) are ignored, and so are their forces on the robot: cloth",
+        ),
+        (
+            world_text(ARM.format(""), '<deformable><flex name="band" dim="1" body="a world"/></deformable>'),
+            "soft bodies (flex) are ignored, and so are their forces on the robot: band",
+        ),
+        (
+            world_text(ARM.format('<plugin plugin="mujoco.elasticity.cable"/>')),
+            "forces of plugins on bodies are ignored: a",
+        ),
+    ],
+)
+def test_parts_that_a_robot_cannot_have_are_ignored_with_a_warning(text: str, message: str) -> None:
+    robot = read_text(text)
+    assert robot == read_text(world_text(ARM.format("")))
+    assert [finding.text for finding in robot.findings if finding.is_warning] == [message]
+
+
+def test_skins_are_only_for_the_eye() -> None:
+    skin = '<skin name="s" vertex="0 0 0"><bone body="a" bindpos="0 0 0" vertid="0" vertweight="1"/></skin>'
+    assert not read_text(world_text(ARM.format(""), f"<deformable>{skin}</deformable>")).findings
+
+
+def test_a_soft_body_that_a_link_carries_is_refused() -> None:
+    check_refused(ARM.format("<flexcomp/>"), "", "<flexcomp> generates elements")

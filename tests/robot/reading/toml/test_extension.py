@@ -268,3 +268,23 @@ def test_collision_shapes_of_a_link_replace_its_shapes(tmp_path: Path) -> None:
     shapes = load(tmp_path / "ours.toml").collision
     assert [shape.size for shape in shapes if shape.link == "panda_link5"] == [(0.1, 0.2)]
     assert [s for s in shapes if s.link != "panda_link5"] == [s for s in base.collision if s.link != "panda_link5"]
+
+
+def test_a_fixed_joint_of_the_extended_robot_becomes_a_sensor(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="hand"/><link name="tool"/>'
+        '<joint name="q1" type="continuous"><parent link="base"/><child link="hand"/></joint>'
+        '<joint name="flange" type="fixed"><parent link="hand"/><child link="tool"/></joint></robot>'
+    )
+    path = tmp_path / "sensed.toml"
+    path.write_text('extends = "arm.urdf"\n[[joint]]\nname = "flange"\ntype = "sensor"\n')
+    robot = ytheta.load(path)
+    assert robot.actuated == ("q1", *(f"flange_{part}" for part in ("fx", "fy", "fz", "nx", "ny", "nz")))
+    assert robot == ytheta.load(ytheta.save_robot(robot, tmp_path / "copy.toml"))
+    for wrong, message in (
+        ('name = "flange"\ntype = "free"\n', "can only become a 'sensor', not 'free'"),
+        ('name = "q1"\ntype = "sensor"\n', "only its 'drive' and its 'limits' can be changed, not 'type'"),
+    ):
+        path.write_text(f'extends = "arm.urdf"\n[[joint]]\n{wrong}')
+        with pytest.raises(InputError, match=message):
+            ytheta.load(path)

@@ -72,12 +72,43 @@ def test_packages_are_found_in_given_folders_and_around_the_file(tmp_path: Path)
     assert load(beside).movable
 
 
+def test_folders_around_the_file_are_packages_without_a_manifest(tmp_path: Path) -> None:
+    folder = tmp_path / "arm_description"
+    path = write(folder / "robots" / "left", '<xacro:include filename="$(find arm_description)/parts.xacro"/>')
+    (folder / "parts.xacro").write_text(f"{HEADER}</robot>")
+    assert load(path).movable
+
+
+def test_relative_includes_are_relative_to_the_including_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the current folder is."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "robot", '<xacro:include filename="parts/a.xacro"/><material name="m${a}${b}"/>')
+    parts = tmp_path / "robot" / "parts"
+    parts.mkdir()
+    (parts / "a.xacro").write_text(
+        f'{HEADER}<xacro:property name="a" value="1"/><xacro:include filename="b.xacro"/></robot>'
+    )
+    (parts / "b.xacro").write_text(f'{HEADER}<xacro:property name="b" value="2"/></robot>')
+    assert b'material name="m12"' in expand.expand_xacro(path, {}, ())
+    (parts / "b.xacro").unlink()
+    with pytest.raises(RobotFileError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"arm.urdf.xacro needs the file '{parts / 'b.xacro'}', which does not exist; check the path in it"
+    )
+
+
+def test_includes_by_package_scheme_are_told_what_xacro_reads(tmp_path: Path) -> None:
+    with pytest.raises(RobotFileError, match=r"write \$\(find parts\)/urdf/a.xacro$"):
+        load(write(tmp_path, '<xacro:include filename="package://parts/urdf/a.xacro"/>'))
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
         ('<xacro:property name="x" value="${1/0}"/><link name="${x}"/>', "cannot be expanded: .*division by zero"),
         ("<xacro:unknown/>", "cannot be expanded: .*unknown macro name"),
-        ('<xacro:include filename="missing.xacro"/>', "cannot be expanded"),
+        ('<xacro:include filename="missing.xacro"/>', "needs the file '.*missing.xacro', which does not exist"),
         ("<xacro:if", "cannot be expanded"),
         ('<link name="a"/>', "used 2 times"),
     ],
@@ -97,7 +128,11 @@ def test_messages_of_xacro_are_printed_once_and_without_classes(tmp_path: Path) 
 def test_files_without_links_are_not_robots(tmp_path: Path) -> None:
     path = tmp_path / "macros.xacro"
     path.write_text(f'{HEADER}<xacro:macro name="arm" params="x"><link name="${{x}}"/></xacro:macro></robot>')
-    with pytest.raises(InputError, match=r"there is no <link>, so this is not the description of a robot"):
+    with pytest.raises(InputError, match=r"it only defines macros; load the file of the whole robot$"):
+        load(path)
+    (tmp_path / "whole.xacro").write_text(f'{HEADER}<xacro:include filename="$(find x)/macros.xacro"/></robot>')
+    (tmp_path / "other.xacro").write_text(f'{HEADER}<xacro:include filename="more_macros.xacro"/></robot>')
+    with pytest.raises(InputError, match=r"it only defines macros; load a file that includes it: whole\.xacro$"):
         load(path)
     path.write_text(path.read_text().replace("</robot>", '<xacro:arm x="a"/></robot>'))
     assert [link.name for link in load(path).links] == ["a"]
@@ -152,3 +187,20 @@ def test_without_xacrodoc_the_message_contains_the_command(tmp_path: Path, monke
     monkeypatch.syspath_prepend(tmp_path / "hidden")
     with pytest.raises(MissingExtraError, match=r"pip install 'ytheta\[xacro\]'"):
         load(path)
+
+
+def test_toml_files_name_arguments_of_the_xacro_file_that_they_extend(tmp_path: Path) -> None:
+    """Those that are given to load override them, and a TOML file that extends nothing has none."""
+    write(tmp_path)
+    path = tmp_path / "arm.toml"
+    path.write_text('extends = "arm.urdf.xacro"\n[xacro_args]\nlength = 3\n')
+    assert load(path).joint("q1").placement.translation == (0.0, 0.0, 1.5)
+    assert load(path, xacro_args={"length": "2"}).joint("q1").placement.translation == (0.0, 0.0, 1.0)
+    path.write_text('extends = "arm.urdf.xacro"\n')
+    assert load(path).joint("q1").placement.translation == (0.0, 0.0, 0.25)
+    path.write_text('extends = "arm.urdf.xacro"\n[xacro_args]\nlength = [3]\n')
+    with pytest.raises(RobotFileError, match="length should be a string, a number, or true or false"):
+        load(path)
+    path.write_text('# this robot extends nothing\n[[link]]\nname = "base"\n')
+    with pytest.raises(InputError, match=r"xacro_args: this is not a \.xacro file"):
+        load(path, xacro_args={"length": "2"})

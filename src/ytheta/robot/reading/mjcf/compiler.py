@@ -24,6 +24,7 @@ class Compiler:
     meshdir: str = ""
     texturedir: str = ""
     strippath: bool = False
+    fitaabb: bool = False
 
     def to_radians(self, angle: float) -> float:
         """Convert an angle of the file to radians."""
@@ -55,6 +56,7 @@ def read_compiler(node: Node) -> Compiler:
         meshdir=node.get("meshdir", assets),
         texturedir=node.get("texturedir", assets),
         strippath=read_flag(node, "strippath", default=False),
+        fitaabb=read_flag(node, "fitaabb", default=False),
     )
 
 

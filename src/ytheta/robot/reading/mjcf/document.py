@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from ytheta.files.bounded import locate_reference, read_bytes, resolve_reference
 from ytheta.files.xml_document import MAX_DEPTH, Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler
+from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 
 
 @dataclass
@@ -76,6 +77,31 @@ def merge_sections(root: Node, tag: str) -> Node:
     attributes = {key: value for node in sections for key, value in node.attributes.items()}
     children = tuple(child for node in sections for child in node.children)
     return replace(sections[0], attributes=attributes, children=children)
+
+
+def resolve_packages(root: Node, path: Path, package_paths: Sequence[Path]) -> tuple[Node, tuple[Path, ...]]:
+    """Return the document with paths in place of ``package://`` references to meshes, and the folders of packages.
+
+    A reference whose package is not found stays as it is.
+    """
+    meshes = [node for section in root.all("asset") for node in section.all("mesh")]
+    references = {file for node in meshes if (file := node.get("file", "")).startswith(SCHEME)}
+    if not references:
+        return root, ()
+    packages = list_packages(path, package_paths)
+    located = {reference: locate_in_package(reference, packages) for reference in references}
+    paths = {reference: file for reference, file in located.items() if file is not None}
+
+    def resolve(node: Node) -> Node:
+        file = paths.get(node.get("file", "")) if node.tag == "mesh" else None
+        return node if file is None else replace(node, attributes={**node.attributes, "file": str(file)})
+
+    sections = (
+        replace(section, children=tuple(map(resolve, section.children))) if section.tag == "asset" else section
+        for section in root.children
+    )
+    names = {reference.removeprefix(SCHEME).partition("/")[0] for reference in paths}
+    return replace(root, children=tuple(sections)), tuple(packages[name].resolve() for name in sorted(names))
 
 
 def locate_asset(node: Node, key: str, path: Path, compiler: Compiler, allow_paths: Sequence[Path] = ()) -> Path | None:

@@ -27,7 +27,10 @@ _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class EqualityReader:
-    """Reads the constraints between bodies and joints of a tree; ``refs`` is the ``ref`` of every movable joint."""
+    """Reads the constraints between bodies and joints of a tree; ``refs`` is the ``ref`` of every movable joint.
+
+    ``props`` are free bodies that are not part of the robot, such as an object that a gripper holds.
+    """
 
     compiler: Compiler
     snapper: Snapper
@@ -37,6 +40,7 @@ class EqualityReader:
     joint_names: set[str]
     findings: FindingCollector
     tendons: FixedTendons
+    props: frozenset[str] = frozenset()
 
     def read(self, nodes: Iterable[Node], defaults: Defaults) -> tuple[tuple[Loop, ...], tuple[Coupling, ...]]:
         """Return loops and couplings in the order of the file."""
@@ -66,6 +70,12 @@ class EqualityReader:
         if any(read_flag(self.bodies[name].node, "mocap", default=False) for name in (parent, child)):
             self.findings.warn(
                 "constraints to mocap bodies, which are moved from outside, are ignored: {}", _describe(node)
+            )
+            return None
+        if {parent, child} & self.props:
+            self.findings.warn(
+                "constraints to free bodies beside the robot, which are not part of it, are ignored: {}",
+                _describe(node),
             )
             return None
         if not self._find_movable_joints(parent) ^ self._find_movable_joints(child):

@@ -4,8 +4,8 @@ Angles are in degrees unless ``angle="radian"``. Default classes, includes, fram
 supported. The inertia comes from the geoms if there is no ``<inertial>``. Connect and weld constraints become loops,
 joint equalities become couplings, and springs of joints become forces. The world becomes the base link; a free joint
 makes the base of the robot float. Geoms that can collide become collision shapes. Actuators of fixed tendons drive the
-joints of the tendon. Contacts, spatial tendons, sensors and visual elements are ignored. Meshes are opened only if the
-inertia of a moving body depends on them.
+joints of the tendon. Contacts, spatial tendons, soft bodies, sensors and visual elements are ignored. Meshes are opened
+only if the inertia of a moving body depends on them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.xml_document import Node
 from ytheta.robot.floating.base import list_home
 from ytheta.robot.frame import Vector, to_vector
+from ytheta.robot.missing_meshes import describe_missing_meshes
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.reading.actuated import choose_actuated
 from ytheta.robot.reading.digits import find_closure_tolerance
@@ -26,26 +27,39 @@ from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
 from ytheta.robot.reading.mjcf.collision import read_collision
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
 from ytheta.robot.reading.mjcf.defaults import read_defaults
-from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
+from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections, resolve_packages
 from ytheta.robot.reading.mjcf.equality import EqualityReader
 from ytheta.robot.reading.mjcf.expansion.attach import expand_models
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props
 from ytheta.robot.reading.mjcf.keyframe import read_home
-from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, read_inertia, scale
-from ytheta.robot.reading.mjcf.masses.mesh import MeshInertias, measure_meshes
+from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, identify_element, read_inertia, scale
+from ytheta.robot.reading.mjcf.masses.mesh import MeasuredMeshes, measure_meshes
 from ytheta.robot.reading.mjcf.tendons import read_tendons
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
+_SOFT_BODIES = "soft bodies (flex) are ignored, and so are their forces on the robot: {}"
 
-def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_paths: Sequence[Path] = ()) -> Robot:
+
+def read_mjcf(
+    root: Node,
+    path: Path,
+    snap: float,
+    *,
+    fix_base: bool,
+    package_paths: Sequence[Path] = (),
+    allow_paths: Sequence[Path] = (),
+) -> Robot:
     """Read a robot from the root element of an MJCF document."""
     root = expand_models(insert_includes(root, path, allow_paths), path, allow_paths)
+    root, packages = resolve_packages(root, path, package_paths)
+    allow_paths = (*allow_paths, *packages)
     compiler = read_compiler(merge_sections(root, "compiler"))
     defaults = read_defaults(root.all("default"))
     snapper, findings = Snapper(snap), FindingCollector()
-    bodies = read_bodies(merge_sections(root, "worldbody"), compiler, defaults, snapper)
+    world = _leave_out_soft_bodies(merge_sections(root, "worldbody"), findings)
+    bodies = read_bodies(world, compiler, defaults, snapper)
     if len(bodies) == 1:
         raise root.error("<worldbody> has no body; load the main file of the model, not one that it includes")
     equalities = merge_sections(root, "equality").children
@@ -60,8 +74,8 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
     joints = [mjcf_joint.joint for mjcf_joint in mjcf_joints]
     refs = {mjcf_joint.joint.name: mjcf_joint.ref for mjcf_joint in mjcf_joints if mjcf_joint.joint.moves}
 
-    def measure(geoms: Iterable[Node]) -> MeshInertias:
-        return measure_meshes(geoms, root, path, compiler, defaults, findings, allow_paths)
+    def measure(geoms: Iterable[Node]) -> MeasuredMeshes:
+        return measure_meshes(geoms, root, path, compiler, defaults, allow_paths)
 
     inertias = _read_inertias(bodies, joints, compiler, findings, measure)
     _report_ignored_forces(root, bodies, findings)
@@ -73,7 +87,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool, allow_path
         findings.note("springs are switched off by a flag in the file: {}", path.name)
         springs = ()
     by_name = {body.name: body for body in bodies}
-    equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, findings, tendons)
+    equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, findings, tendons, props)
     loops, couplings = equality.read(equalities, defaults)
     collision = read_collision(root, path, bodies, compiler, defaults, findings, allow_paths)
     robot = Robot(
@@ -111,7 +125,7 @@ def _read_inertias(
     joints: Sequence[Joint],
     compiler: Compiler,
     findings: FindingCollector,
-    measure: Callable[[Iterable[Node]], MeshInertias],
+    measure: Callable[[Iterable[Node]], MeasuredMeshes],
 ) -> dict[str, BodyInertia]:
     """Return the inertia of every body. Bodies fixed to the world may have an unknown inertia, which has no effect."""
     moves = {WORLD: False}
@@ -125,11 +139,20 @@ def _read_inertias(
             findings.note("fixed bodies whose inertia depends on a mesh are treated as massless: {}", body.name)
             inertias[body.name] = MASSLESS
         else:
-            inertias[body.name] = read_inertia(body.content, compiler, meshes)
+            inertias[body.name] = read_inertia(body.content, compiler, meshes.inertias)
     total = sum(inertia.mass for inertia in inertias.values())
     if compiler.settotalmass > 0.0 and total > 0.0:
-        return {name: scale(inertia, compiler.settotalmass / total) for name, inertia in inertias.items()}
+        inertias = {name: scale(inertia, compiler.settotalmass / total) for name, inertia in inertias.items()}
+    files = {body.name: _list_missing_files(body, compiler, meshes) for body in needed}
+    files = {name: of_body for name, of_body in files.items() if of_body}
+    if files:
+        findings.add(describe_missing_meshes(files, {name: inertias[name].inertia for name in files}))
     return inertias
+
+
+def _list_missing_files(body: Body, compiler: Compiler, meshes: MeasuredMeshes) -> list[str]:
+    keys = map(identify_element, body.content.find_meshes(compiler))
+    return [meshes.missing_files[key] for key in keys if key in meshes.missing_files]
 
 
 def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: FindingCollector) -> None:
@@ -137,10 +160,21 @@ def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: Finding
     for body in bodies:
         if body.node.number("gravcomp", 0.0) != 0.0:
             findings.warn("the gravity compensation (gravcomp) of bodies is ignored: {}", body.name)
+        if body.node.first("plugin") is not None:
+            findings.warn("forces of plugins on bodies are ignored: {}", body.name)
+    for flex in merge_sections(root, "deformable").all("flex"):
+        findings.warn(_SOFT_BODIES, flex.get("name", "") or f"<flex> in line {flex.line}")
     option = merge_sections(root, "option")
     for key in ("density", "viscosity"):
         if option.number(key, 0.0) != 0.0:
             findings.warn("forces of the fluid around the robot are ignored: {}", key)
+
+
+def _leave_out_soft_bodies(world: Node, findings: FindingCollector) -> Node:
+    """Return the world without soft bodies beside the robot, such as a cloth. Those in bodies are refused later."""
+    for node in world.all("flexcomp"):
+        findings.warn(_SOFT_BODIES, node.get("name", "") or f"<flexcomp> in line {node.line}")
+    return replace(world, children=tuple(node for node in world.children if node.tag != "flexcomp"))
 
 
 def _read_gravity(root: Node) -> Vector:

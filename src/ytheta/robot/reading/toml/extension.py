@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ytheta.files.toml_table import Table
-from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import to_vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Joint, Link, Loop
+from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.parts import (
     read_collision,
@@ -34,6 +33,7 @@ from ytheta.robot.reading.toml.parts import (
     read_motor,
 )
 from ytheta.robot.robot import Robot
+from ytheta.robot.structure.coordinates import list_coordinates
 
 INERTIA_KEYS = ("mass", "center", "inertia", "parameters")
 
@@ -112,6 +112,8 @@ def _merge_parts(
 
 
 def _change_joint(joint: Joint, table: Table) -> Joint:
+    if joint.kind is JointKind.FIXED and table.has("type"):
+        return _declare_sensor(joint, table)
     has_drive, has_limits = table.has("drive"), table.has("limits")
     drive, limits = table.table("drive"), table.table("limits")
     changed = replace(
@@ -121,6 +123,18 @@ def _change_joint(joint: Joint, table: Table) -> Joint:
         source=table.text("source", joint.source),
     )
     _check_finished(table, "joint", "its 'drive' and its 'limits'", any_change=has_drive or has_limits)
+    return changed
+
+
+def _declare_sensor(joint: Joint, table: Table) -> Joint:
+    """Return a fixed joint of the extended robot as one that measures the wrench that it transmits."""
+    kind = table.text("type")
+    if kind != JointKind.SENSOR.value:
+        raise table.error(
+            f"a fixed joint of the extended robot can only become a 'sensor', not {kind!r}; change 'type'"
+        )
+    changed = replace(joint, kind=JointKind.SENSOR, source=table.text("source", joint.source))
+    _check_finished(table, "joint", "its 'type', to 'sensor',", any_change=True)
     return changed
 
 

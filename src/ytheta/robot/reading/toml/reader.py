@@ -8,8 +8,9 @@ inertias are unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.errors import InputError, RobotFileError
@@ -38,15 +39,32 @@ FORMAT = 1
 UNSET = "unset"
 HOME = "home"
 IDENTIFICATION = "identification"
+NO_XACRO_ARGS = "xacro_args: this is not a .xacro file, so it has no arguments; leave them out"
 UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of identifications with unknown geometry
 
+ExtendedReader: TypeAlias = Callable[[str, Mapping[str, str]], Robot]
 
-def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str], Robot] | None = None) -> Robot:
-    """Read a robot from the content of a TOML file. ``extended`` reads the robot that the file extends."""
+
+def read_toml(
+    content: bytes,
+    path: Path,
+    snap: float,
+    extended: ExtendedReader | None = None,
+    *,
+    has_xacro_args: bool = False,
+) -> Robot:
+    """Read a robot from the content of a TOML file.
+
+    ``extended`` reads the robot that the file extends, with the xacro arguments of the file.
+    ``has_xacro_args``: the user gives xacro arguments, which is an error if the file does not extend another robot.
+    """
     top = Table(_parse(content, path), path.name)
     if (number := top.number("format", FORMAT)) != FORMAT:
         raise top.error(f"format {number:g} is unknown, since this version reads format {FORMAT}; update ytheta")
-    base = _read_base(top, extended) if top.has("extends") else None
+    xacro_args = _read_xacro_args(top.table("xacro_args"))
+    if (xacro_args or has_xacro_args) and not top.has("extends"):
+        raise top.error(NO_XACRO_ARGS)
+    base = _read_base(top, extended, xacro_args) if top.has("extends") else None
     snapper = Snapper(0.0 if top.flag("exact", default=False) else snap)
     symbols = _read_symbols(top, snapper)
     top.lengths = frozenset(dict(symbols.lengths)) | frozenset(dict(base.lengths) if base else ())
@@ -73,11 +91,23 @@ def _read_locks(table: Table) -> dict[str, float | None]:
     return positions
 
 
-def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
+def _read_xacro_args(table: Table) -> dict[str, str]:
+    """Read the arguments of an extended xacro file; numbers and flags become the texts that xacro reads."""
+    arguments: dict[str, str] = {}
+    for name, value in table.items():
+        if isinstance(value, bool):
+            value = "true" if value else "false"
+        if not isinstance(value, str | int | float):
+            raise table.error(f"{name} should be a string, a number, or true or false, not {describe_value(value)}")
+        arguments[name] = str(value)
+    return arguments
+
+
+def _read_base(top: Table, extended: ExtendedReader | None, xacro_args: Mapping[str, str]) -> Robot:
     reference = top.text("extends")
     if extended is None:
         raise top.error(f"the robot extends another file, {reference!r}; read it with load")
-    return extended(reference)
+    return extended(reference, xacro_args)
 
 
 def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> Robot:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ytheta.engine.child_process import Reply
 from ytheta.errors import MissingExtraError, RobotFileError
+from ytheta.robot.reading.ros_packages import SCHEME
 
 MAX_REASON_LENGTH = 300  # characters of what xacro says
 
@@ -16,10 +17,12 @@ MAX_REASON_LENGTH = 300  # characters of what xacro says
 def expand(request: dict[str, Any]) -> Reply:
     """Return the URDF of the file ``path``; messages call it ``name``.
 
-    ``packages`` are folders by the name of the package, found in ``folders``. The URDF has at most ``max_size`` bytes.
+    ``packages`` are folders by the name of the package; ``searched`` says where they were found. The URDF has at most
+    ``max_size`` bytes.
     """
     name = request["name"]
     try:
+        import xacro
         from xacrodoc import XacroDoc, packages
     except ImportError:
         raise MissingExtraError(
@@ -28,13 +31,16 @@ def expand(request: dict[str, Any]) -> Reply:
         ) from None
     packages.update_package_cache(request["packages"])
     _check_arguments(request["path"], name, request["arguments"])
+    xacro.init_stacks(request["path"])  # xacrodoc does not say where the file is, so relative includes are not found
     try:
-        document = XacroDoc.from_file(request["path"], subargs=request["arguments"], resolve_packages=False)
+        document = XacroDoc.from_file(
+            request["path"], walk_up=False, subargs=request["arguments"], resolve_packages=False
+        )
         urdf = document.to_urdf_string().encode()
     except Exception as error:  # xacro raises errors of all kinds, also those of expressions in the file
         if _is_caused_by_memory(error):
             raise MemoryError from None
-        raise _explain(error, name, request["folders"]) from None
+        raise _explain(error, name, request["searched"]) from None
     if len(urdf) > request["max_size"]:
         raise RobotFileError(f"{name}: its expansion exceeds {request['max_size'] / 1e6:.3g} MB; check its macros")
     return Reply(blocks=[urdf])
@@ -70,7 +76,7 @@ def _find_arguments(path: str) -> set[str]:
         return set(re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", file.read()))
 
 
-def _explain(error: Exception, name: str, folders: list[str]) -> RobotFileError:
+def _explain(error: Exception, name: str, searched: str) -> RobotFileError:
     """Return what xacro's exception means."""
     text = _clean(str(error)) or type(error).__name__
     if isinstance(error, RecursionError):
@@ -78,9 +84,19 @@ def _explain(error: Exception, name: str, folders: list[str]) -> RobotFileError:
     package = re.search(r"Package not found: (\S+)", text)
     if package:
         return RobotFileError(
-            f"{name}: the package {package[1]!r} is not found; looked in {', '.join(folders) or 'no folder'}; name the "
-            "folder that contains it with --package-path (package_paths)"
+            f"{name}: the package {package[1]!r} is not found; looked in {searched}; name the folder that contains it "
+            "with --package-path (package_paths)"
         )
+    missing = re.search(r"No such file or directory: (.+?)(?: \[Errno|$)", text)
+    if missing and SCHEME in missing[1]:
+        reference = missing[1][missing[1].index(SCHEME) :]
+        inner = reference.removeprefix(SCHEME)
+        package_name, _, rest = inner.partition("/")
+        return RobotFileError(
+            f"{name} includes {reference!r}, but xacro includes no {SCHEME}; write $(find {package_name})/{rest}"
+        )
+    if missing:
+        return RobotFileError(f"{name} needs the file {missing[1]!r}, which does not exist; check the path in it")
     reason = text[:MAX_REASON_LENGTH]
     return RobotFileError(f"{name} cannot be expanded: {reason}; correct the file or its arguments")
 

@@ -7,29 +7,32 @@ output. These limits stop mistakes; they do not make files from strangers safe.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ytheta.engine.limited_process import EndReason, Limits, ProcessEndedError, run_limited
 from ytheta.errors import RobotFileError
-from ytheta.files.bounded import MAX_ROBOT_SIZE, find_robot_folder, read_bytes, read_package_name
+from ytheta.files.bounded import MAX_ROBOT_SIZE, read_bytes
+from ytheta.files.xml_document import Node
+from ytheta.robot.reading.ros_packages import describe_search, list_packages
 
 CHILD = "ytheta.robot.reading.xacro.child_process"  # not imported here, since only the child process needs it
 MAX_SECONDS = 60.0
 MAX_MEMORY = 4 * 1024**3  # bytes
-MAX_PACKAGES = 2000  # folders in one folder of packages
+MAX_FILES_BESIDE, MAX_NAMED_FILES = 200, 5  # that are searched for an include, and that a message names
 
 
 def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequence[Path]) -> bytes:
     """Return the URDF of a xacro file. Packages are found in ``package_paths`` and around the file."""
     read_bytes(path)  # checks its kind and size, and names it as an input
-    folders = _list_package_folders(path, package_paths)
+    packages = list_packages(path, package_paths, trusted=True)
     request = {
         "path": str(path.resolve()),
         "name": path.name,
         "arguments": dict(arguments),
-        "packages": {name: str(folder) for name, folder in _find_packages(folders).items()},
-        "folders": [str(folder) for folder in folders],
+        "packages": {name: str(folder) for name, folder in packages.items()},
+        "searched": describe_search(path, package_paths),
         "max_size": MAX_ROBOT_SIZE,
     }
     try:
@@ -44,27 +47,24 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequen
     return bytes(reply.blocks[0])
 
 
-def _list_package_folders(path: Path, package_paths: Sequence[Path]) -> list[Path]:
-    """Return the folders that are searched for packages: those given, then those around the file."""
-    package = find_robot_folder(path)
-    return list(dict.fromkeys((*package_paths, package, package.parent)))
+def check_is_robot(root: Node, path: Path) -> None:
+    """Raise an error if an expanded file has no links; the error names files beside it that include it."""
+    if root.tag != "robot" or root.first("link") is not None:
+        return
+    users = _find_including_files(path)
+    remedy = f"load a file that includes it: {', '.join(users)}" if users else "load the file of the whole robot"
+    raise RobotFileError(f"{path.name} has no <link> after its expansion, since it only defines macros; {remedy}")
 
 
-def _find_packages(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return the packages in these folders by name. A folder with a package.xml is a package itself."""
-    packages: dict[str, Path] = {}
-    for folder in folders:
-        for candidate in (folder, *_list_subfolders(folder)):
-            name = read_package_name(candidate / "package.xml")
-            for key in (name, candidate.name):
-                if key and (name or candidate != folder):
-                    packages.setdefault(key, candidate)
-    return packages
-
-
-def _list_subfolders(folder: Path) -> list[Path]:
-    try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))[:MAX_PACKAGES]
-        return [entry for entry in entries if entry.is_dir()]
-    except OSError:
-        return []
+def _find_including_files(path: Path) -> list[str]:
+    """Return the names of xacro files in the same folder that include a file."""
+    pattern = re.compile(rf"""include\s[^>]*filename\s*=\s*["'](?:[^"']*/)?{re.escape(path.name)}["']""")
+    names: list[str] = []
+    for file in sorted(path.parent.glob("*.xacro"))[:MAX_FILES_BESIDE]:
+        try:
+            text = read_bytes(file).decode("utf-8", "replace")
+        except RobotFileError:
+            continue
+        if file.name != path.name and pattern.search(text):
+            names.append(file.name)
+    return names[:MAX_NAMED_FILES]

@@ -20,6 +20,7 @@ from tests.support.mjcf_models import (
 )
 from ytheta.errors import MissingExtraError, RobotFileError
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.missing_meshes import list_incomplete_links
 from ytheta.robot.reading.mjcf.masses import mesh as mesh_module
 
 CORNERS = "0 0 0 0.3 0 0 0 0.2 0 0 0 0.1 0.2 0.2 0.2"
@@ -50,6 +51,24 @@ def test_meshes_have_the_inertia_of_mujoco(geoms: str) -> None:
 )
 def test_meshes_are_scaled_and_moved(mesh: str) -> None:
     check_agreement(*read_both(make_text('<geom type="mesh" mesh="m"/>', mesh)))
+
+
+@pytest.mark.parametrize("shape", ["sphere", "capsule", "ellipsoid", "cylinder", "box"])
+def test_primitives_are_fitted_to_the_bounding_box_of_a_mesh(shape: str) -> None:
+    geom, top = f'<geom type="{shape}" mesh="m" euler="10 20 30"/>', '<compiler fitaabb="true"/>'
+    robot, model = read_both(make_text(geom, top=top))
+    check_agreement(robot, model)
+    assert inertia_error(read_text(make_text(geom)), model) > TOLERANCE  # fitted to the inertia
+
+
+def test_a_geom_of_an_older_file_makes_its_mesh_a_shell() -> None:
+    geoms = '<geom type="mesh" mesh="m" {} mass="2"/><geom type="mesh" mesh="m" pos="1 0 0"/>'
+    robot = read_text(make_text(geoms.format('shellinertia="true"')))
+    # The current version of MuJoCo wants another mesh with the same vertices instead.
+    asset = f'<asset><mesh name="s" vertex="{CORNERS}" inertia="shell"/></asset>'
+    model = mujoco.MjModel.from_xml_string(make_text(geoms.format("").replace('"m"', '"s"', 1), top=asset))
+    assert inertia_error(robot, model) < TOLERANCE
+    assert inertia_error(read_text(make_text(geoms.format('shellinertia="false"'))), model) > TOLERANCE
 
 
 def test_a_mesh_of_another_size_is_detected() -> None:
@@ -83,9 +102,18 @@ def test_a_missing_file_is_a_warning_with_the_meshes(tmp_path: Path) -> None:
     robot = read(path)
     (finding,) = robot.findings
     assert finding.is_warning
-    assert "mesh files that do not exist" in finding.text
-    assert finding.names == ("m",)
+    assert "the inertia of a depends on mesh files that do not exist (missing.obj)" in finding.text
+    assert finding.names == ("a",)
     assert robot.link("a").inertia != Inertia()  # the other geom
+    assert list_incomplete_links(robot) == ("a",)
+
+
+def test_links_that_do_not_need_the_missing_file_are_complete(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xml"
+    geom = '<geom type="mesh" mesh="m"/>'
+    given = f'<body name="b"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{geom}</body>'
+    path.write_text(world_text(f"{geom}{given}", '<asset><mesh name="m" file="missing.obj"/></asset>'))
+    assert not list_incomplete_links(read(path))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 MuJoCo compiles a small model that contains only these geoms, each in a body of its own, and their meshes. The mesh
 files are read here, within the limits of the robot's folder and of their size, and given to MuJoCo in memory.
+
+In files of older versions, a geom with a mesh can have ``shellinertia``, which is now a property of the mesh.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 from xml.sax.saxutils import quoteattr
@@ -16,10 +19,9 @@ import numpy as np
 from ytheta.errors import InputError, MissingExtraError, suggest_names
 from ytheta.files.bounded import read_small_file, resolve_reference
 from ytheta.files.xml_document import Node
-from ytheta.robot.reading.mjcf.compiler import Compiler
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_flag
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS, Defaults
 from ytheta.robot.reading.mjcf.document import is_file, list_references, locate_asset, merge_sections
-from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, identify_element
 
 MAX_MESH_SIZE = 64 * 1024 * 1024  # bytes of one file
@@ -33,37 +35,41 @@ _GEOM_KEYS = ("type", "mass", "density", "shellinertia", "pos", "size", "fitscal
 MeshInertias: TypeAlias = Mapping[tuple[str, int], BodyInertia]
 
 
+@dataclass(frozen=True)
+class MeasuredMeshes:
+    """Inertias of geoms, see ``identify_element``, and the missing files of those that are taken as massless."""
+
+    inertias: MeshInertias
+    missing_files: Mapping[tuple[str, int], str]
+
+
 def measure_meshes(
     geoms: Iterable[Node],
     root: Node,
     path: Path,
     compiler: Compiler,
     defaults: Defaults,
-    findings: FindingCollector,
     allow_paths: Sequence[Path] = (),
-) -> MeshInertias:
+) -> MeasuredMeshes:
     """Return the inertia of every geom in the axes of its body, without the ``<frame>`` elements around it."""
     unique = {identify_element(geom): geom for geom in geoms}
     assets = _MeshAssets(root, path, compiler, defaults, allow_paths)
     labels = {key: assets.find(geom) for key, geom in unique.items()}
-    for geom in (geom for key, geom in unique.items() if labels[key] is None):
-        findings.warn(
-            "the inertia of bodies depends on mesh files that do not exist and is taken as zero, so torques of this "
-            "description are wrong until the files are there: {}",
-            geom.text("mesh"),
-        )
-    missing = {key: MASSLESS for key, label in labels.items() if label is None}
+    missing_files = {key: assets.get_file(unique[key]) for key, label in labels.items() if label is None}
+    missing = dict.fromkeys(missing_files, MASSLESS)
     elements = [_format_geom(unique[key], label) for key, label in labels.items() if label is not None]
     if not elements:
-        return missing
+        return MeasuredMeshes(missing, missing_files)
     angle = "degree" if compiler.degrees else "radian"
     text = (
-        f'<mujoco><compiler angle="{angle}" eulerseq="{compiler.eulerseq}" inertiafromgeom="true" fusestatic="false"/>'
+        f'<mujoco><compiler angle="{angle}" eulerseq="{compiler.eulerseq}" inertiafromgeom="true" fusestatic="false" '
+        f'fitaabb="{str(compiler.fitaabb).lower()}"/>'
         f"<asset>{''.join(assets.elements.values())}</asset>"
         f"<worldbody>{''.join(f'<body>{element}</body>' for element in elements)}</worldbody></mujoco>"
     )
     present = [key for key, label in labels.items() if label is not None]
-    return missing | dict(zip(present, _compile(text, assets.files, unique[present[0]]), strict=True))
+    measured = dict(zip(present, _compile(text, assets.files, unique[present[0]]), strict=True))
+    return MeasuredMeshes(missing | measured, missing_files)
 
 
 class _MeshAssets:
@@ -84,27 +90,32 @@ class _MeshAssets:
         name = geom.text("mesh")
         if name not in self.nodes:
             raise geom.error(f"there is no mesh {name!r} in <asset>{suggest_names(name, self.nodes)}")
-        label = f"mesh{list(self.nodes).index(name)}"
+        is_shell = _has_own_shape(geom) and read_flag(geom, "shellinertia", default=False)
+        label = f"{'shell' if is_shell else 'mesh'}{list(self.nodes).index(name)}"
         if label not in self.elements:
             node = self.nodes[name]
             if node.children:
                 raise node.error("the mesh needs a plugin, so its inertia is unknown; give its bodies an <inertial>")
             attributes = {key: node.attributes[key] for key in _MESH_KEYS if key in node.attributes}
+            attributes |= {"inertia": "shell"} if is_shell else {}
             if node.get("file", ""):
                 file = self._locate(node)
-                if not is_file(file):
+                if file is None or not is_file(file):
                     return None
                 attributes["file"] = self._read_file(file, node, label)
             self.elements[label] = _format_element("mesh", {"name": label, **attributes})
         return label
 
-    def _locate(self, node: Node) -> Path:
+    def get_file(self, geom: Node) -> str:
+        """Return the file of the mesh of a geom, as it is written in the description."""
+        return self.nodes[geom.text("mesh")].text("file")
+
+    def _locate(self, node: Node) -> Path | None:
+        """Return the path of the file of a mesh; None if it is a ``package://`` reference, which nobody resolved."""
         file = locate_asset(node, "file", self.path, self.compiler, self.allow_paths)
         if file is None:
             reference = list_references(node, "file", self.path, self.compiler)[0]
             file = resolve_reference(reference, self.path, node.where, self.allow_paths)  # raises, if it is a path
-        if file is None:
-            raise node.error(f"the mesh {node.text('file')!r} is not a path, and a body needs it; give its path")
         return file
 
     def _read_file(self, file: Path, node: Node, label: str) -> str:
@@ -126,8 +137,14 @@ def _find_name(node: Node) -> str:
     return node.get("name", "") or PurePosixPath(node.get("file", "").replace("\\", "/")).stem
 
 
+def _has_own_shape(geom: Node) -> bool:
+    """Whether the geom is the mesh, not a primitive that is fitted to it."""
+    return geom.get("type", "sphere") in ("mesh", "sdf")
+
+
 def _format_geom(geom: Node, mesh: str) -> str:
-    attributes = {key: geom.attributes[key] for key in _GEOM_KEYS if key in geom.attributes}
+    keys = [key for key in _GEOM_KEYS if key != "shellinertia" or not _has_own_shape(geom)]
+    attributes = {key: geom.attributes[key] for key in keys if key in geom.attributes}
     return _format_element("geom", {**attributes, "mesh": mesh, "contype": "0", "conaffinity": "0"})
 
 

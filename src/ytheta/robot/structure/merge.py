@@ -46,6 +46,11 @@ class Merge:
         return tuple(Marker(name, holder, frame) for name, (holder, frame) in self.carrier.items() if name != holder)
 
 
+def is_merged(joint: Joint, child: Link) -> bool:
+    """Whether the child of a joint is merged into the link that carries it: on a fixed joint, unless it is a load."""
+    return joint.kind is JointKind.FIXED and not child.load
+
+
 def merge_fixed_links(
     links: Sequence[Link], joints: Sequence[Joint], lengths: Mapping[str, float], angles: Mapping[str, float]
 ) -> Merge:
@@ -58,7 +63,7 @@ def merge_fixed_links(
         holder, parent_frame = carrier[joint.parent]
         placement = parent_frame @ joint.placement
         link = by_name[joint.child]
-        if joint.kind is JointKind.FIXED and not link.load:
+        if is_merged(joint, link):
             frame = placement @ joint.seat
             carrier[link.name] = holder, frame
             if not link.inertia.massless:

@@ -1,16 +1,19 @@
-"""The kinematic tree: sorting, and checks that the tree has one root and no undeclared cycle."""
+"""The kinematic tree: sorting, paths, loops, and checks that the tree has one root and no undeclared cycle."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
 
-from ytheta.errors import RobotError, suggest_names
+from ytheta.errors import RobotError, UnknownNameError, suggest_names
 from ytheta.robot.checks import check_joint, check_unique
 from ytheta.robot.parts import Joint, JointKind, Link, Loop, Motor
 
 # Largest number of joints and motors, ten times as many as in the largest humanoids. It is limited because the matrix
 # from coordinates to joint positions is dense.
 MAX_JOINTS = 2000
+
+Part = TypeVar("Part", Link, Joint)
 
 
 def check_size(joints: Sequence[Joint], loops: Sequence[Loop], motors: Sequence[Motor]) -> None:
@@ -125,3 +128,37 @@ def check_loops(loops: Sequence[Loop], links: Collection[str], joints: Sequence[
     for loop in loops:
         _check_ends(loop.joint, links)
         check_joint(loop.joint, cut=True)
+
+
+def check_loop_moves(loop: Loop, joints: Sequence[Joint]) -> None:
+    """Check that a loop has movable joints; ``joints`` are those of the tree that belong to it."""
+    if not joints:
+        raise RobotError(
+            f"loop {loop.name!r} has no movable joint: {loop.joint.parent!r} and {loop.joint.child!r} cannot move "
+            "relative to each other; remove the loop"
+        )
+
+
+def find_path(link: str, joints: Mapping[str, Joint]) -> tuple[Joint, ...]:
+    """Return the joints from the base to a link; ``joints`` contains the joint above each link, by name of the link."""
+    path: list[Joint] = []
+    while link in joints:
+        path.append(joints[link])
+        link = joints[link].parent
+    return tuple(reversed(path))
+
+
+def find_loop_joints(loop: Loop, joints: Mapping[str, Joint]) -> tuple[Joint, ...]:
+    """Return the joints of the tree that belong to a loop, in tree order; ``joints`` as in ``find_path``."""
+    to_parent, to_child = (
+        {joint.name for joint in find_path(end, joints)} for end in (loop.joint.parent, loop.joint.child)
+    )
+    in_loop = to_parent ^ to_child
+    return tuple(joint for joint in joints.values() if joint.name in in_loop)
+
+
+def find_part(parts: Mapping[str, Part], name: str, what: str, *, robot: str) -> Part:
+    """Return the link or joint with this name; ``what`` is its kind, and ``robot`` the name of the robot."""
+    if name not in parts:
+        raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{suggest_names(name, parts)}")
+    return parts[name]

@@ -1,0 +1,1 @@
+"""SDFormat, the format of Gazebo: one module for each part of the format; ``reader`` combines them."""

@@ -32,6 +32,23 @@ def test_structural_zeros_stay_and_ones_cost_nothing() -> None:
     assert casadi.is_equal(product[2], -x + 2 * y, 3)
 
 
+def test_operations_on_casadi_scalars_are_those_of_python_operators() -> None:
+    """Named operations give the expressions that the operators give; expressions of another order differ."""
+    x, y, z = (casadi.SX.sym(name) for name in "xyz")
+    a, b = vectors.array([x, 2.5, z]), vectors.array([y, z, 1])
+    expected = x * y + 2.5 * z + z * 1
+    assert casadi.is_equal(vectors.inner(a, b), expected, 5)
+    assert not casadi.is_equal(vectors.inner(b, a), y * z + 2.5 * x + z, 5)
+    product = vectors.cross(vectors.array([x, y, z]), vectors.array([z, x, 0.5]))
+    for entry, value in zip(product, (y * 0.5 - z * x, z * z - x * 0.5, x * x - y * z), strict=True):
+        assert casadi.is_equal(entry, value, 5)
+    total = vectors.add(vectors.array([x, 0, 0]), vectors.array([y, y, 0]), vectors.array([0.5, 0, 0]))
+    assert casadi.is_equal(total[0], x + y + 0.5, 5)
+    assert not casadi.is_equal(total[0], x + (y + 0.5), 5)
+    assert casadi.is_equal(total[1], y, 5)
+    assert type(total[2]) is int
+
+
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
 def test_rotation_about_an_axis(axis: tuple[float, ...]) -> None:
     """The rotation equals Rodrigues' formula; the rotation by the opposite angle does not."""

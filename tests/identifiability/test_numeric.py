@@ -17,7 +17,7 @@ from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
 from ytheta.errors import InputError
-from ytheta.identifiability.numeric import MIN_SINGULAR_VALUE, base_parameters
+from ytheta.identifiability.numeric import MIN_SINGULAR_VALUE, base_parameters, count_independent
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
@@ -75,6 +75,25 @@ def test_loops(name: str) -> None:
     assert base.gap is not None
     assert base.gap[0] > 10 * MIN_SINGULAR_VALUE
     assert base.gap[1] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("values", "count"),
+    [
+        ([1.0, 1.2e-5, 9.8e-6, 1e-15], 3),  # small, but everything else is zero
+        ([1.0, 1.2e-5, 9.8e-6, 1e-8, 1e-15], 2),  # the geometry is rounded
+        ([1.0, 1e-2, 9.8e-6, 1e-15], 2),  # a clear gap above the limit
+        ([1.0, 1.2e-5, 9.8e-7, 1e-15], 2),
+        ([1.0, 1.2e-5, 9.8e-6], 3),
+        ([1.0, 1.2e-5], 2),
+        ([0.0, 0.0], 0),
+        ([], 0),
+    ],
+)
+def test_small_singular_values_count_if_all_others_are_zero(values: list[float], count: int) -> None:
+    assert count_independent(np.array(values), has_many_digits=True) == count
+    rounded = count_independent(np.array(values), has_many_digits=False)
+    assert rounded == np.count_nonzero(np.array(values) > MIN_SINGULAR_VALUE)
 
 
 # Within its limits, the angles of Walker's robot change little. So offset torques hardly differ from gravity torques.

@@ -19,7 +19,8 @@ from ytheta.files.lengths import symbol
 from ytheta.identifiability import ha
 from ytheta.identifiability.exact import trigonometric_ring
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing
-from ytheta.identifiability.regrouping import Combination, Regrouping
+from ytheta.identifiability.lagrangian_combination import Combination
+from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 from ytheta.robot.frame import Frame

@@ -10,6 +10,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.toml_robots import TWO
+from tests.support.vendor_urdfs import gen3
 from ytheta.dynamics.graphs import regressor_graph
 from ytheta.findings import Severity
 from ytheta.inspection.inspect import Inspection, InspectionFindingCode
@@ -32,6 +33,15 @@ def test_loops_are_closed_at_the_given_positions(walker: Inspection) -> None:
         yt.inspect(yt.load("panda"), at={"panda_joint1": 0.1})
     with pytest.raises(yt.errors.ClosureError, match="cannot close at this pose"):
         yt.inspect(yt.load("walker"), at={"q5": 5.0})
+
+
+def test_an_uncertain_number_of_base_parameters_is_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(gen3().replace("3.1416", "3.14157"))
+    inspection = yt.inspect(yt.load(file, snap=0.0))
+    assert "the number of base parameters is not certain" in inspection.base_findings[0].text
+    assert inspection.findings[-1] == inspection.base_findings[0]
+    assert yt.inspect(yt.load(file)).base_findings == ()  # the twin: with exact angles
 
 
 def test_positions_outside_the_limits_are_notes(walker: Inspection) -> None:

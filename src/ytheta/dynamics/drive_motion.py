@@ -100,9 +100,12 @@ def compute_drive_motion(
     driven = slice(base, base + len(constraint.robot.movable))
     velocity = np.concatenate([qd[driven], dot(cuts, xd), dot(motors, xd)])
     joint_jacobian = dot(A, E)
+    rotation = constraint.base_rotation
+    if base and rotation is None:
+        rotation = casadi_base_rotation(q)
     cut_acceleration = dot(cuts, xdd) + _compute_cut_bias(constraint, xd, y)
     return DriveMotion(
-        joints=Motion(q, cos, sin, qd, v, vd, casadi_base_rotation(q) if base else None),
+        joints=Motion(q, cos, sin, qd, v, vd, rotation),
         joint_jacobian=joint_jacobian,
         drive_jacobian=np.concatenate([joint_jacobian[driven], dot(cuts, E), dot(motors, E)]),
         velocity=velocity,

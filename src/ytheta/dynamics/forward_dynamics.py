@@ -56,12 +56,17 @@ def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: An
     """Solve M qdd = right (step 4).
 
     The factorization of M follows the tree if the coordinates are the joints in their order and there are no motors.
+    Sensors, whose coordinates come last, do not move: their accelerations are zero, and their wrenches have no effect.
     """
     robot = inputs.loops.robot
+    moving = slice(0, len(robot.actuated) - len(robot.sensor_coordinates))
     uncoupled = not robot.loops and not robot.motors
+    qdd = zeros(len(right))
     if uncoupled and robot.coordinates == robot.position_names:
-        return composite_body.solve(inputs.loops.mechanism, M, right)
-    return composite_body.solve_dense(M, right)
+        qdd[moving] = composite_body.solve(inputs.loops.mechanism, M[moving, moving], right[moving])
+    else:
+        qdd[moving] = composite_body.solve_dense(M[moving, moving], right[moving])
+    return qdd
 
 
 def remove_load_friction(inputs: GraphInputs, tau: AnyPerActuated) -> AnyPerActuated:
@@ -94,7 +99,7 @@ def check_inertia(inputs: GraphInputs) -> None:
 
     robot = inputs.loops.robot
     for name, entry in zip(robot.actuated, inputs.model.mass_matrix.diagonal(), strict=True):
-        if SX(entry).is_zero():
+        if SX(entry).is_zero() and name not in robot.sensor_coordinates:
             raise RobotError(
                 f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so its acceleration is undetermined; "
                 "give a link behind it a mass, or its joint a rotor inertia"

@@ -122,10 +122,10 @@ def compose_pose(frame: Frame, angles: Mapping[str, CosSin], convert_part: Calla
 def exact_array(values: Any) -> np.ndarray:
     """An object array in which exact 0, 1 and -1 are integers."""
     result = array(values)
-    for place in np.ndindex(result.shape):
-        value = result[place]
+    flat = result.reshape(-1)  # a view
+    for k, value in enumerate(flat.tolist()):
         if isinstance(value, float) and value in (0.0, 1.0, -1.0):
-            result[place] = int(value)
+            flat[k] = int(value)
     return result
 
 

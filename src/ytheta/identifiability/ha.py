@@ -63,7 +63,8 @@ from ytheta.identifiability.exact.trigonometric_ring import (
     compute_lagrangians,
     make_ring,
 )
-from ytheta.identifiability.regrouping import PRINTED_FRICTION, Combination, Regrouping
+from ytheta.identifiability.lagrangian_combination import Combination
+from ytheta.identifiability.regrouping import PRINTED_FRICTION, Regrouping
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import (

@@ -9,7 +9,10 @@ Notation      code   meaning
 Differs from  the paper in:
               - States. Y theta vanishes for all motions if and only if the mass matrix and the gravity torque of theta
                 vanish for all poses. So the states are poses at rest, first without acceleration, then with one joint
-                accelerated at a time. Velocities are used for friction only.
+                accelerated at a time.
+              - Velocities. They are used for friction only, which is the part of Y that is odd in the velocity: half
+                the difference of Y at opposite velocities. Coriolis and centrifugal terms are even, and follow from
+                the mass matrices of all poses.
               - Units. They are the robot's size, 1 kg and G, so that a singular value measures the effect of a
                 parameter independently of the sample. The unit of a declared force is chosen such that its largest
                 torque is one unit of torque.
@@ -17,7 +20,7 @@ Differs from  the paper in:
                 the inertias, and is proportional to the size of a torque, of which no other column is a multiple. Each
                 fl is therefore a base parameter by itself, and does not take part in the factorization. Friction is
                 not bounded at ``friction_speed``, above which fv, fc and fs would have proportional columns.
-              - Blocks. W is factorized coordinate by coordinate, and at rest without a graph (``rest_regressor``).
+              - Blocks. W is factorized coordinate by coordinate, from arrays of poses (``sampling``), without a graph.
               - Order. Independent columns are searched in a fixed order, so a robot has the same basis in every run.
 """
 
@@ -25,29 +28,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
-from ytheta.conventions import FORCE_PARAMETER
-from ytheta.dynamics.graph_reuse import find_or_trace
+from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.base_parameters import MIN_GAP_RATIO, BaseParameters
 from ytheta.identifiability.basis_reuse import Basis, find_or_compute
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
-from ytheta.identifiability.rest_regressor import RestRegressor
-from ytheta.native import compile_graph
+from ytheta.identifiability.sampling.poses import PoseSample, fill_cube, sample_poses
+from ytheta.identifiability.sampling.rest_regressor import RestRegressor
+from ytheta.identifiability.sampling.sampled_drives import SampledDrives
 from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int
 
 G = 9.81  # m/s2, the unit of acceleration
-MIN_POSES, MIN_ROWS = 12, 1500  # of the sample; with n actuated coordinates, a pose gives n (n + 1) rows
 # Ratio of a singular value to the largest one; up to it, the singular value counts as a rounding error. Angles in files
 # are rounded: 3.1416 differs from half a turn by 7.3e-6.
 MIN_SINGULAR_VALUE = 1e-5
-MAX_HALVINGS = 12  # number of ranges tried for joints in loops, each half as wide as the one before
-MAX_CONDITION = 1e3  # of the loop equations; poses with a larger condition number have huge rows and are left out
+# If a geometry is known to many digits, singular values down to this one count, provided that those left out are zero
+# up to the rounding errors of arithmetic. Loops give some parameters small effects.
+MIN_EXACT_SINGULAR_VALUE = 1e-6
+MAX_ARITHMETIC_ERROR = 1e-12
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -81,7 +86,8 @@ def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:
     """Compute the basis of the named parameters, without the cache."""
     described = robot
     robot = robot.with_drives(lambda _, drive: replace(drive, load=None, friction_speed=0.0))
-    basis = _factorize(robot, [name for name in names if not name.endswith(".fl")])
+    with limit_blas_threads():
+        basis = _factorize(robot, [name for name in names if not name.endswith(".fl")])
     return _add_load_friction(basis, described, names)
 
 
@@ -102,16 +108,20 @@ def _add_load_friction(basis: Basis, robot: Robot, names: Sequence[str]) -> Basi
 def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
     """Compute the basis of the named parameters of a robot without load-dependent friction."""
     units = _choose_units(robot)
-    poses = _sample_poses(robot, units.length)
+    merged = robot.numeric.merged
+    sample = sample_poses(robot, units.length)
+    if robot.forces:
+        sample = _drop_undefined_poses(robot, sample)
+        units = _add_force_units(units, SampledDrives(merged, sample).forces)
+    regressor = RestRegressor(merged, sample)
+    blocks = _iterate_blocks_at_rest(regressor, units)
+    if any(is_dissipative(name) for name in names):
+        blocks = chain(blocks, _iterate_friction_blocks(regressor.drives, units))
     is_selected = np.isin(robot.parameter_names, names)
-    at_rest = not robot.loops and not robot.forces and not any(is_dissipative(name) for name in names)
-    if at_rest:
-        blocks = _iterate_blocks_at_rest(robot, poses, units)
-    else:
-        units, blocks = _compute_blocks(robot, poses, units, velocities=any(is_dissipative(name) for name in names))
     sizes, directions = _decompose(blocks, is_selected)
     relative = sizes / max(sizes.max(initial=0.0), np.finfo(float).tiny)
-    rank = int(np.count_nonzero(relative > MIN_SINGULAR_VALUE))
+    has_many_digits = bool(robot.loops) and robot.closure_tolerance <= CLOSURE_TOLERANCE
+    rank = count_independent(relative, has_many_digits=has_many_digits)
     order = order_columns(robot, names)
     independent, K = reduce_to_independent(directions[:rank], order, rank, tolerance=MIN_SINGULAR_VALUE)
     K = K * units.parameters[independent][:, None] / units.parameters
@@ -120,12 +130,21 @@ def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
     return Basis(tuple(robot.parameter_names[k] for k in independent), K, gap)
 
 
-def _iterate_blocks_at_rest(robot: Robot, poses: np.ndarray, units: _Units) -> Iterator[_Block]:
-    """Yield the rows of every coordinate of a robot without loops, for the states of ``_combine_states`` at rest.
+def count_independent(relative: Float[np.ndarray, "values"], *, has_many_digits: bool) -> int:
+    """Return the rank that follows from singular values in descending order, relative to the largest one."""
+    rank = int(np.count_nonzero(relative > MIN_SINGULAR_VALUE))
+    exact = int(np.count_nonzero(relative > MIN_EXACT_SINGULAR_VALUE))
+    if not has_many_digits or rank in (0, exact) or relative[rank - 1] >= MIN_GAP_RATIO * relative[rank]:
+        return rank
+    return exact if (relative[exact:] < MAX_ARITHMETIC_ERROR).all() else rank
+
+
+def _iterate_blocks_at_rest(regressor: RestRegressor, units: _Units) -> Iterator[_Block]:
+    """Yield the rows of every coordinate at rest, first without acceleration, then with each coordinate accelerated.
 
     Accelerations of coordinates that do not change a row repeat it, which is the same as a larger weight.
     """
-    for c, rows in enumerate(RestRegressor(robot.numeric.merged, poses).iterate_blocks()):
+    for c, rows in enumerate(regressor.iterate_blocks()):
         accelerations = units.accelerations[list(rows.related)]
         accelerated = rows.weight[:, None] + rows.inertia * accelerations[:, None]
         scale = units.parameters[rows.columns] / units.torques[c]
@@ -135,23 +154,14 @@ def _iterate_blocks_at_rest(robot: Robot, poses: np.ndarray, units: _Units) -> I
         yield _Block(rows.columns, W, weights)
 
 
-def _compute_blocks(
-    robot: Robot, poses: np.ndarray, units: _Units, *, velocities: bool
-) -> tuple[_Units, Iterator[_Block]]:
-    """Return the rows of every actuated coordinate of any robot, and the units completed by those of its forces."""
-    x, qd, qdd = _combine_states(poses, units, velocities=velocities)
-    graph = find_or_trace("regressor_graph", robot, formulation="", parameters=None, reference=False)
-    Y = compile_graph(graph, backend="interpreter")(x, qd, qdd)
-    if robot.forces:
-        Y = _drop_undefined_states(Y, robot)
-        units = _add_force_units(units, Y, len(robot.forces))
-
-    def iterate() -> Iterator[_Block]:
-        for c, torque in enumerate(units.torques):
-            columns = np.flatnonzero(Y[:, c].any(axis=0))
-            yield _Block(columns, Y[:, c, columns] * (units.parameters[columns] / torque), np.ones(len(Y)))
-
-    return units, iterate()
+def _iterate_friction_blocks(drives: SampledDrives, units: _Units) -> Iterator[_Block]:
+    """Yield the friction of every coordinate at velocities of both signs, which differ in size."""
+    size = len(units.torques)
+    points = fill_cube(2 * size + 2, size)
+    velocities = np.where(points < 0.5, -1.0, 1.0) * (0.5 + points) * units.rates
+    for c, torque in enumerate(units.torques):
+        columns, rows = drives.compute_friction_rows(c, velocities)
+        yield _Block(columns, rows * (units.parameters[columns] / torque), np.ones(len(rows)))
 
 
 def _decompose(
@@ -161,18 +171,17 @@ def _decompose(
     selected = np.flatnonzero(is_selected)
     place = np.cumsum(is_selected) - 1
     factors = [np.zeros((0, len(selected)))]
-    with limit_blas_threads():
-        for block in blocks:
-            kept = is_selected[block.columns]
-            W = block.W[:, kept]
-            # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
-            W = W * (block.weights / np.maximum(np.abs(W).max(axis=1, initial=0.0), 1.0))[:, None]
-            R = np.linalg.qr(W, mode="r")
-            factor = np.zeros((len(R), len(selected)))
-            factor[:, place[block.columns[kept]]] = R
-            factors.append(factor)
-        R = np.linalg.qr(np.concatenate(factors), mode="r")
-        _, sizes, vectors = np.linalg.svd(R, full_matrices=False)
+    for block in blocks:
+        kept = is_selected[block.columns]
+        W = block.W[:, kept]
+        # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
+        W = W * (block.weights / np.maximum(np.abs(W).max(axis=1, initial=0.0), 1.0))[:, None]
+        R = np.linalg.qr(W, mode="r")
+        factor = np.zeros((len(R), len(selected)))
+        factor[:, place[block.columns[kept]]] = R
+        factors.append(factor)
+    R = np.linalg.qr(np.concatenate(factors), mode="r")
+    _, sizes, vectors = np.linalg.svd(R, full_matrices=False)
     directions = np.zeros((len(vectors), len(is_selected)))
     directions[:, selected] = vectors
     return sizes, directions
@@ -236,82 +245,21 @@ def _compute_motor_levers(robot: Robot, sliding: Collection[str], length: float)
     }
 
 
-def _drop_undefined_states(Y: Float[np.ndarray, "states actuated params"], robot: Robot) -> np.ndarray:
-    """Drop the states in which a declared force has no finite value, such as the root of a negative number."""
-    defined = np.isfinite(Y).all(axis=(1, 2))
-    if not 2 * np.count_nonzero(defined) > len(Y):
+def _drop_undefined_poses(robot: Robot, sample: PoseSample) -> PoseSample:
+    """Drop the poses in which a declared force has no finite value, such as the root of a negative number."""
+    with np.errstate(invalid="ignore"):
+        defined = np.isfinite(SampledDrives(robot.numeric.merged, sample).forces).all(axis=(1, 2))
+    if not 2 * np.count_nonzero(defined) > len(defined):
         raise InputError(
             f"robot {robot.name!r}: forces ({', '.join(force.name for force in robot.forces)}) have no finite value in "
             "most of the workspace, so a rank cannot be measured; correct their expressions"
         )
-    return Y[defined]
+    return sample.select(defined)
 
 
-def _add_force_units(units: _Units, Y: Float[np.ndarray, "states actuated params"], forces: int) -> _Units:
+def _add_force_units(units: _Units, columns: Float[np.ndarray, "poses actuated forces"]) -> _Units:
     """Return the units completed by those of the declared forces; a force without effect keeps the unit 1."""
-    before = len(units.parameters) - forces
-    largest = np.abs(Y[:, :, before:] / units.torques[:, None]).max(axis=(0, 1))
+    before = len(units.parameters) - columns.shape[2]
+    largest = np.abs(columns / units.torques[:, None]).max(axis=(0, 1))
     force_units = 1.0 / np.where(largest > 0.0, largest, 1.0)
     return replace(units, parameters=np.concatenate([units.parameters[:before], force_units]))
-
-
-def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return x, qd, qdd: each pose at rest, with each joint accelerated alone, and, if requested, with velocities."""
-    size = len(units.torques)
-    rest, single = np.zeros((1, size)), np.diag(units.accelerations)
-    rates, accelerations = [rest, np.zeros_like(single)], [rest, single]
-    if velocities:
-        points = _fill_cube(2 * size + 2, size)
-        factors = np.where(points < 0.5, -1.0, 1.0) * (0.5 + points)
-        rates.append(factors * units.rates)
-        accelerations.append(np.zeros_like(factors))
-    qd, qdd = np.concatenate(rates), np.concatenate(accelerations)
-    return np.repeat(poses, len(qd), axis=0), np.tile(qd, (len(poses), 1)), np.tile(qdd, (len(poses), 1))
-
-
-def _sample_poses(robot: Robot, length: float) -> Float[np.ndarray, "poses coordinates"]:
-    """Sample configurations of the whole workspace in which all loops are closed.
-
-    Coordinates of joints in loops are sampled in a range around the home configuration. The range is halved
-    until the loops close in enough poses.
-    """
-    robot = robot.numeric.merged
-    size = len(robot.actuated)
-    rows_per_pose = size * (size + 1)
-    count = max(MIN_POSES, -(-MIN_ROWS // rows_per_pose), -(-4 * len(robot.parameter_names) // rows_per_pose))
-    sliding = robot.prismatic_joints
-    reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
-    if not robot.loops:
-        return robot.home_coordinates + (2.0 * _fill_cube(count, size) - 1.0) * reach
-    from ytheta.dynamics.loops.builder import build_constraint  # imported here, since only robots with loops need it
-    from ytheta.dynamics.loops.solver import solve
-
-    loops = build_constraint(robot)
-    home = loops.home[list(loops.actuated)]
-    in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
-    constrained = np.array([name in in_loops for name in robot.actuated])
-    poses, others = np.empty((0, len(loops.home))), np.empty((0, len(loops.home) + 1))
-    for halvings in range(MAX_HALVINGS):
-        width = np.where(constrained, reach / 2**halvings, reach)
-        outcome = solve(loops, home + (2.0 * _fill_cube(4 * count, size) - 1.0) * width)
-        good = outcome.determined & (outcome.condition < MAX_CONDITION)
-        poses = np.concatenate([poses, outcome.x[good]])
-        if len(poses) >= count:
-            return poses
-        fair = outcome.determined & ~good
-        others = np.concatenate([others, np.column_stack([outcome.condition, outcome.x])[fair]])
-    if len(poses) + len(others) >= count:  # a small or flat mechanism, whose lengths are small numbers
-        return np.concatenate([poses, others[np.argsort(others[:, 0])[: count - len(poses)], 1:]])
-    raise InputError(
-        f"robot {robot.name!r}: its loops close in too few poses around the home configuration to measure a rank; "
-        + outcome.advice
-    )
-
-
-def _fill_cube(count: int, size: int) -> Float[np.ndarray, "count size"]:
-    """Return points that fill the unit cube evenly, the same in every run (additive recurrence, Roberts 2018)."""
-    ratio = 2.0
-    for _ in range(60):
-        ratio = (1.0 + ratio) ** (1.0 / (size + 1))
-    steps = ratio ** -np.arange(1.0, size + 1.0)
-    return (0.5 + np.outer(np.arange(1.0, count + 1.0), steps)) % 1.0

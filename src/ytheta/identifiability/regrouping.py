@@ -23,9 +23,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -43,13 +42,20 @@ from ytheta.identifiability.base_parameters import (
 )
 from ytheta.identifiability.combination import format_combination, format_expression
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
+from ytheta.identifiability.lagrangian_combination import (
+    Combination,
+    express_combinations,
+    find_factors,
+    to_sympy,
+    to_sympy_bound,
+)
+from ytheta.identifiability.lagrangian_entries import Form, compute_entries
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
 
-Form: TypeAlias = Literal["differential", "boundary", "integrand", "momentum", "remainder"]
 Scalars: TypeAlias = Shaped[np.ndarray, "joints"]
 Columns: TypeAlias = Shaped[np.ndarray, "joints p"]
 PRINTED_FRICTION = ("viscous", "coulomb")  # b_i and c_i of (21)
@@ -59,26 +65,6 @@ FORMS_OF_GRAPHS: Mapping[str, Form] = {
     "momentum_regressor_graph": "momentum",
     "remainder_graph": "remainder",
 }
-
-
-@dataclass(frozen=True)
-class Combination:
-    """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown constants, and a factor.
-
-    Unknown constants are lengths, and cosines and sines of unknown angles, such as ``l1`` and ``cos(alpha1)``.
-    """
-
-    terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
-
-    def evaluate(self, theta: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
-        """Evaluate the combination for parameters and unknown constants that are numbers or symbols."""
-        total: Any = 0
-        for parameter, powers, factor in self.terms:
-            term = factor * theta[parameter]
-            for constant, power in powers:
-                term = term * constants[constant] ** power
-            total = total + term
-        return total
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,7 +226,7 @@ class Regrouping(Displayed):
     def F(self) -> tuple[tuple[Any, ...], ...]:
         """The functions as SymPy expressions in q1, qd1, …"""
         motion = sympy_motion(len(self.counts))
-        return tuple(tuple(self.ring.evaluate(functions, motion, _to_sympy)) for functions in self.functions)
+        return tuple(tuple(self.ring.evaluate(functions, motion, to_sympy)) for functions in self.functions)
 
     @cached_property
     def function_texts(self) -> tuple[str, ...]:
@@ -254,25 +240,18 @@ class Regrouping(Displayed):
     @cached_property
     def X(self) -> tuple[tuple[Any, ...], ...]:
         """The combinations as SymPy expressions in lengths, angles and standard parameters, such as ``link2.mx``."""
-        import sympy
-
-        theta = {name: sympy.Symbol(name) for name in self.robot.parameter_names}
-        constants: dict[str, Any] = {name: sympy.Symbol(name) for name in self.ring.lengths}
-        for name in self.ring.angles:
-            angle = sympy.Symbol(name)
-            constants |= zip(name_cosine_and_sine(name), (sympy.cos(angle), sympy.sin(angle)), strict=True)
-        return tuple(tuple(x.evaluate(theta, constants) for x in row) for row in self.combinations)
+        return express_combinations(self.combinations, self.ring, self.robot.parameter_names)
 
     def make_expressions(self, form: Form) -> Columns:
         """Return U of (25), or one of the two parts of (36), as SymPy expressions in q1, qd1, qdd1, …"""
         import sympy
 
         motion = sympy_motion(len(self.counts))
-        bounds = [_to_sympy_number(speed) for speed in self._max_curve_speeds]
+        bounds = [to_sympy_bound(speed) for speed in self._max_curve_speeds]
         rates = array([sympy.Min(sympy.Max(x, -s), s) for x, s in zip(motion.qd, bounds, strict=True)])
         signs = array([sympy.sign(x) for x in motion.qd])
         roots = array([sign * sympy.sqrt(sympy.Abs(rate)) for sign, rate in zip(signs, rates, strict=True)])
-        return self.evaluate_columns(form, motion, signs, _to_sympy, rates=rates, roots=roots)
+        return self.evaluate_columns(form, motion, signs, to_sympy, rates=rates, roots=roots)
 
     def make_graph(self, form: Form) -> Graph:
         """Return the graph (q, qd, qdd) → U, or (q, qd) → a part of it; see the module docstring."""
@@ -315,7 +294,7 @@ class Regrouping(Displayed):
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
             for i in range(j + 1):  # (23): zeros below the diagonal
-                entries = self._compute_entries(form, i, j, motion, number)
+                entries = compute_entries(self.ring, self.functions[j], form, i, j, motion, number)
                 result[i, start : start + len(entries)] = array(entries)
             viscous = {"boundary": motion.q[j], "integrand": 0, "momentum": 0}.get(form, rates[j])
             constant = form in ("boundary", "momentum")
@@ -327,29 +306,6 @@ class Regrouping(Displayed):
             for k, kind in enumerate(self.joint_friction[j], start=start + self.counts[j]):
                 result[j, k] = factors[kind]
         return result
-
-    def _compute_entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
-        """Return the entries of joint i and functions F_j in U or a part of (36), without friction."""
-        ring, functions = self.ring, self.functions[j]
-        if form in ("integrand", "remainder"):
-            return ring.evaluate([-ring.differentiate_by_position(f, i) for f in functions], motion, number)
-        momenta = [ring.differentiate_by_rate(f, i) for f in functions]
-        if form in ("boundary", "momentum"):
-            return ring.evaluate(momenta, motion, number)
-        rest = [
-            sum(
-                (ring.differentiate_by_position(g, k) * ring.get_rate(k) for k in range(j + 1)),
-                -ring.differentiate_by_position(f, i),
-            )
-            for f, g in zip(functions, momenta, strict=True)
-        ]
-        total = ring.evaluate(rest, motion, number)
-        for k in range(j + 1):
-            inertia = ring.evaluate([ring.differentiate_by_rate(g, k) for g in momenta], motion, number)
-            for n, m in enumerate(inertia):
-                if type(m) is not int or m:
-                    total[n] = total[n] + m * motion.vd[k]
-        return total
 
     @property
     def _places(self) -> Int[np.ndarray, "joints"]:
@@ -375,29 +331,10 @@ class Regrouping(Displayed):
 
     def _make_rows(self, place: Mapping[str, int]) -> list[Shaped[np.ndarray, "params"]]:
         """Return the factors of the standard parameters in every model parameter: SymPy expressions in lengths."""
-        import sympy
-
         rows: list[np.ndarray] = []
         for joint, combinations, kinds in zip(self.robot.movable, self.X, self.joint_friction, strict=True):
-            for expression in combinations:
-                rows.append(zeros(len(place)))
-                for parameter in sorted(expression.free_symbols & {sympy.Symbol(name) for name in place}, key=str):
-                    rows[-1][place[parameter.name]] = sympy.expand(expression).coeff(parameter)
+            rows += [find_factors(expression, place) for expression in combinations]
             for kind in kinds:
                 rows.append(zeros(len(place)))
                 rows[-1][place[parameter_name(joint.name, FRICTION_PARAMETERS[kind])]] = 1
         return rows
-
-
-def _to_sympy_number(value: float) -> Any:
-    """Convert a number that may be infinite to a SymPy number."""
-    import sympy
-
-    return sympy.oo if math.isinf(value) else sympy.Float(value)
-
-
-def _to_sympy(value: Any) -> Any:
-    """Convert a coefficient of the ring to a SymPy number."""
-    from sympy import QQ
-
-    return QQ.to_sympy(value)

@@ -47,7 +47,8 @@ class Inspection(Displayed):
                       those of composite_newton_euler, counted as in Tables II and III of Lin 1995; None if it refuses
     base_count        number of base parameters of links and forces; None if actuated coordinates or symbols are not set
     pose_findings     joints, cut joints and motors that the closed configuration puts outside their limits
-    findings          findings of the reader of the description, and ``pose_findings``
+    base_findings     a warning if the number of base parameters is not certain
+    findings          findings of the reader of the description, ``pose_findings`` and ``base_findings``
     """
 
     subject: ClassVar[str] = "inspection"
@@ -61,11 +62,12 @@ class Inspection(Displayed):
     lin1995_operations: Mapping[str, int] | None
     base_count: int | None
     pose_findings: tuple[Finding, ...]
+    base_findings: tuple[Finding, ...]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of the reader of the description, and ``pose_findings``."""
-        return (*self.robot.findings, *self.pose_findings)
+        """Findings of the reader of the description, ``pose_findings`` and ``base_findings``."""
+        return (*self.robot.findings, *self.pose_findings, *self.base_findings)
 
     def __repr__(self) -> str:
         base = "" if self.base_count is None else f", {self.base_count} base parameters"
@@ -84,6 +86,7 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
     has_numbers = not robot.unset_symbols
     counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}
     is_determined = has_numbers and bool(robot.actuated)
+    base = base_parameters(robot) if is_determined else None
     return Inspection(
         robot=robot,
         closure=closure,
@@ -92,8 +95,9 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
         not_counted={name: count["reason"] for name, count in counts.items() if "reason" in count},
         inverse_dynamics=count_inverse_dynamics_operations(robot) if is_determined else {},
         lin1995_operations=count_operations_as_in_lin1995(robot) if is_determined else None,
-        base_count=len(base_parameters(robot)) if is_determined else None,
+        base_count=None if base is None else len(base),
         pose_findings=tuple(_find_exceeded_limits(robot, closure)),
+        base_findings=() if base is None else base.findings,
     )
 
 

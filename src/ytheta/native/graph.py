@@ -101,8 +101,14 @@ def trace(name: str, inputs: Sequence[tuple[Input, Any]], output: np.ndarray, *,
     """Return the graph from symbolic inputs (vectors of SX) to an object array of SX scalars and floats."""
     import casadi
 
-    flat = [casadi.SX(entry) for entry in np.asarray(output, dtype=object).ravel()]
-    places = tuple(k for k, entry in enumerate(flat) if not entry.is_zero())
-    values = casadi.vertcat(*(casadi.densify(flat[k]) for k in places)) if places else casadi.SX(0, 1)
+    flat = np.asarray(output, dtype=object).ravel().tolist()
+    places = tuple(k for k, entry in enumerate(flat) if not _is_zero(entry))
+    values = casadi.vertcat(*(flat[k] for k in places)) if places else casadi.SX(0, 1)
+    values = casadi.SX(values)  # if all entries are numbers, they form a DM
     function = casadi.Function("graph", [symbols for _, symbols in inputs], [values], {"cse": True})
     return Graph(name, tuple(i for i, _ in inputs), np.shape(output), places, function, made_from)
+
+
+def _is_zero(entry: Any) -> bool:
+    """Return whether a number is zero, or an SX scalar is zero by structure or by value."""
+    return bool(entry.is_zero() if hasattr(entry, "is_zero") else entry == 0)

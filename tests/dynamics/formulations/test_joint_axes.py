@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import ytheta as yt
 from tests.support.lin_chains import agree, build_chain, expected_torque, minimal_torque
+from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -60,3 +62,18 @@ def make_chain_of_equal_frames(frame: Frame) -> Robot:
     )
     links = (Link("l0"), *(Link(f"l{k + 1}", body) for k in range(4)))
     return Robot("equal frames", links, joints, gravity=(3.0, 1.0, -9.0))
+
+
+def test_loads_carry_loads_and_joints() -> None:
+    """A load on a load, and a joint on a load: torques by Pinocchio, which knows no loads."""
+    body = Inertia.about_center(1.5, (0.02, -0.03, 0.1), ((0.02, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.015)))
+    arm = yt.load("ur10").with_load(body, name="gripper")
+    finger = Joint("grip", JointKind.REVOLUTE, "gripper", "finger", Frame.shift(0.1, 0.2, 0.3), (0.0, 1.0, 0.0))
+    robot = replace(arm, links=(*arm.links, Link("finger", body)), joints=(*arm.joints, finger), actuated=())
+    loaded = robot.with_load(body, name="part", on="gripper").with_load(body, name="screw", on="part")
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 7))
+    expected = peer(loaded).torque(q, qd, qdd)
+    np.testing.assert_allclose(yt.inverse_dynamics(loaded).one(q, qd, qdd), expected, atol=1e-10)
+    for names in (("screw",), ("part", "screw")):  # the twins: loads that are lost
+        lost = loaded.with_inertias(dict.fromkeys(names, Inertia()))
+        assert abs(peer(lost).torque(q, qd, qdd) - expected).max() > 1.0

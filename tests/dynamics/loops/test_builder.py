@@ -11,7 +11,7 @@ import pytest
 import ytheta
 from tests.support.loop_motion import get_constraint
 from tests.support.loop_robots import NAMES
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.loops.builder import _pivot_rows, build_constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError
 from ytheta.robot.frame import Frame
@@ -32,6 +32,17 @@ def test_parallelograms_have_a_closed_form() -> None:
     cut = robot.loops[0].joint
     uneven = replace(robot, loops=(Loop(replace(cut, placement=Frame.shift(1.15))),))
     assert build_constraint(uneven).affine is None
+
+
+def test_pivoted_rows_are_those_of_scipy() -> None:
+    """Rows chosen for many matrices at once are the pivots of a QR factorization; those of another matrix are not."""
+    from scipy.linalg import qr
+
+    matrices = np.random.default_rng(0).normal(size=(5, 9, 4))
+    matrices[:, 7] = matrices[:, 2] + matrices[:, 3]
+    expected = [qr(matrix.T, mode="r", pivoting=True)[1][:4].tolist() for matrix in matrices]
+    assert _pivot_rows(matrices).tolist() == expected
+    assert _pivot_rows(matrices[::-1]).tolist() != expected
 
 
 def test_a_wrong_choice_of_actuated_coordinates_is_refused() -> None:

@@ -13,8 +13,10 @@ from tests.support.loop_robots import CATALOG
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
+from ytheta.robot.frame import Frame
 from ytheta.robot.loops.closure import close_loops
-from ytheta.robot.parts import JointKind
+from ytheta.robot.parts import Joint, JointKind, Link, Loop
+from ytheta.robot.robot import Robot
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -94,6 +96,49 @@ def test_singular_poses_are_not_determined() -> None:
     assert outcome.condition[0] > 1e6 > outcome.condition[1]
     assert "singular in 1 of 2 samples" in outcome.advice
     assert "do not determine elbow, rod_pin" in outcome.advice
+
+
+def make_parallelogram_with_second_loop() -> Robot:
+    """A crank of 0.5 m that moves a parallelogram and another four-bar; with the parallelogram alone, U is linear."""
+    z, x, y = (0.0, 0.0, 1.0), Frame.shift(x=1.0), Frame.shift(y=0.5)
+    joints = (
+        Joint("crank", JointKind.REVOLUTE, "base", "a", axis=z),
+        Joint("coupler", JointKind.REVOLUTE, "a", "b", placement=y, axis=z),
+        Joint("lever", JointKind.REVOLUTE, "base", "c", placement=x, axis=z),
+        Joint("second_coupler", JointKind.REVOLUTE, "a", "d", placement=y, axis=z),
+        Joint("second_lever", JointKind.REVOLUTE, "base", "e", placement=Frame.shift(x=-1.0), axis=z),
+    )
+    loops = (
+        Loop(Joint("cut", JointKind.REVOLUTE, "b", "c", placement=x, axis=z, seat=Frame.shift(y=-0.5))),
+        Loop(
+            Joint(
+                "second_cut",
+                JointKind.REVOLUTE,
+                "d",
+                "e",
+                placement=Frame.shift(x=-0.9),
+                axis=z,
+                seat=Frame.shift(y=-0.7),
+            )
+        ),
+    )
+    links = tuple(Link(name) for name in ("base", "a", "b", "c", "d", "e"))
+    return Robot("linkage", links, joints, loops=loops, actuated=("crank",))
+
+
+def test_a_parallelogram_does_not_become_an_antiparallelogram(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The crank is in line with the base at ±pi/2. Up to there, the coupler of a parallelogram does not turn."""
+    loops = build_constraint(make_parallelogram_with_second_loop())
+    assert loops.affine is None
+    crank, coupler = (loops.robot.coordinates.index(name) for name in ("crank", "coupler"))
+    Q = np.linspace(-3.0, 3.0, 301)[:, None]
+    outcome = solve(loops, Q)
+    assert outcome.determined[np.abs(Q[:, 0]) < 1.5].all()
+    turn = outcome.x[:, crank] + outcome.x[:, coupler]
+    assert np.abs(turn[outcome.determined]).max() < 1e-9
+    monkeypatch.setattr("ytheta.robot.loops.solver.MAX_VELOCITY_CHANGE", np.inf)
+    other = solve(loops, Q)  # the twin: the determinant of Jp has the same sign
+    assert np.abs(other.x[:, crank] + other.x[:, coupler])[other.determined].max() > 0.1
 
 
 def test_the_number_of_actuated_coordinates_is_checked() -> None:

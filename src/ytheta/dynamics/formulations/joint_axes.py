@@ -73,8 +73,10 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
     index: dict[str, int] = {}
     axes: list[Axis] = []
     inertias: list[Matrix4] = []
+    load_poses: dict[str, Matrix4] = {}  # of loads in the frames of the axes that carry them, since loads carry loads
     for row, joint, link in zip(table.rows, table.original.joints, table.robot.links[1:], strict=True):
         H = (frames[joint.parent].inverse() @ joint.placement @ joint.seat @ frames[joint.child]).matrix
+        H = load_poses.get(joint.parent, np.eye(4)) @ H
         parent = index.get(joint.parent)
         if joint.moves:
             revolute = joint.kind is JointKind.REVOLUTE
@@ -94,6 +96,7 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
             axes.append(Axis(parent, number, revolute, *angles, foot, d, H, rotation, u, across, base_acceleration))
             inertias.append(link.inertia.pseudo)
         elif parent is not None:
+            index[joint.child], load_poses[joint.child] = parent, H
             inertias[parent] = inertias[parent] + H @ link.inertia.pseudo @ H.T
     return axes, inertias
 

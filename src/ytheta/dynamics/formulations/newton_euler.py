@@ -33,7 +33,7 @@ from ytheta.conventions import INERTIA_ENTRIES
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
 from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, axis_rotation, centripetal_matrix, cross, dot, skew, zeros
+from ytheta.dynamics.vectors import add, array, axis_rotation, centripetal_matrix, cross, dot, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
@@ -59,7 +59,7 @@ class Twist:
     def moment(self, inertia: AnyMatrix3) -> AnyVector3:
         """I wd + ½ (w × I u + u × I w). If u is w, this is Euler's equation I wd + w × I w."""
         if self.w is self.u:
-            return dot(inertia, self.wd) + cross(self.w, dot(inertia, self.w))
+            return add(dot(inertia, self.wd), cross(self.w, dot(inertia, self.w)))
         both = cross(self.w, dot(inertia, self.u)) + cross(self.u, dot(inertia, self.w))
         return dot(inertia, self.wd) + both * 0.5
 
@@ -100,15 +100,15 @@ def inverse_dynamics(
             R, p = poses[i]
             f = dot(R, f)  # (81)
             parent_f, parent_n = forces[body.parent]
-            forces[body.parent] = parent_f + f, parent_n + dot(R, n) + cross(p, f)  # (83)
+            forces[body.parent] = add(parent_f, f), add(parent_n, dot(R, n), cross(p, f))  # (83)
     return tau
 
 
 def wrench(theta: Shaped[np.ndarray, "10"], twist: Twist) -> tuple[AnyVector3, AnyVector3]:
     """The force and the moment about the frame origin that move one body."""
     h = array(list(theta[1:4]))
-    force = twist.a * array([theta[0]]) + dot(twist.H, h)  # (66)-(67)
-    return force, twist.moment(inertia_matrix(theta)) + cross(h, twist.a)  # (69)-(74)
+    force = add(twist.a * array([theta[0]]), dot(twist.H, h))  # (66)-(67)
+    return force, add(twist.moment(inertia_matrix(theta)), cross(h, twist.a))  # (69)-(74)
 
 
 def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> AnyMatrix3:
@@ -138,7 +138,7 @@ def pose(body: Body, motion: Motion) -> tuple[AnyMatrix3, AnyVector3]:
         R = dot(R, axis_rotation(body.axis, motion.cos[body.joint], motion.sin[body.joint]))
     elif body.joint is not None:
         s = s + body.axis * motion.q[body.joint : body.joint + 1]
-    return dot(R, body.S), body.p + dot(R, s)
+    return dot(R, body.S), add(body.p, dot(R, s))
 
 
 def joint_axis(body: Body) -> AnyVector3:
@@ -172,7 +172,7 @@ def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, par
     # Acceleration of a point of the revolute axis, because this point is fixed in the parent; without a revolute joint,
     # acceleration of the frame origin.
     point = body.p if body.joint is not None and body.revolute else p
-    a = dot(down, parent.a + dot(parent.H, point))
+    a = dot(down, add(parent.a, dot(parent.H, point)))
     w = dot(down, parent.w)
     u = w if parent.u is parent.w else dot(down, parent.u)
     wd = dot(down, parent.wd)
@@ -186,9 +186,9 @@ def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, par
     twice = cross(w, z) * (qd * 2) if ordinary else cross(w, z) * v + cross(u, z) * qd
     if not body.revolute:
         return Twist(w, w if ordinary else u, wd, a + z * vd + twice)
-    wd = wd + z * vd + (cross(w, z) * qd if ordinary else twice * 0.5)
-    u = u + z * v
-    w = w + z * qd
+    wd = add(wd, z * vd, cross(w, z) * qd if ordinary else twice * 0.5)
+    u = add(u, z * v)
+    w = add(w, z * qd)
     twist = Twist(w, w if ordinary else u, wd, a)
     if not body.s.any():
         return twist
@@ -225,7 +225,7 @@ def _assemble_regressor(
 def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
     """Compute the screws of all joints that move a body, in the body's frame, from the screws of the parent."""
     down = R.T
-    screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
+    screws = {joint: (dot(down, z), dot(down, add(v, cross(z, p)))) for joint, (z, v) in parent.items()}
     if body.joint is not None:
         z = joint_axis(body)
         screws[body.joint] = (z, cross(joint_origin(body), z)) if body.revolute else (zeros(3), z)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,10 +11,17 @@ from ytheta.dynamics.loops.constraint import Affine, Constraint, column, compute
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError
-from ytheta.robot.loops.closure import RANK_TOLERANCE, close_loops, close_near, compute_closure_jacobian
+from ytheta.robot.loops.closure import (
+    RANK_TOLERANCE,
+    close_loops,
+    close_near,
+    compute_closure_jacobians,
+    compute_closure_residuals,
+    find_loop_coordinates,
+)
 from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerCoordinate, RowsByUnknown, freeze
+from ytheta.shapes import Float, Int, PerCoordinate, SamplesByCoordinate, freeze
 
 # Offsets of an actuated coordinate from home, radians or metres. The largest at which the loops close is used.
 TEST_OFFSETS = (0.3, 0.1, 0.03)
@@ -41,28 +47,47 @@ def build_constraint(robot: Robot) -> Constraint:
         return Constraint(mech, x, tuple(indices.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
     actuated = tuple(indices[name] for name in numeric.actuated)
     passive = tuple(indices[name] for name in numeric.passive)
-    poses, independent = _find_independent_equations(numeric)
+    numbers = _compute_numbers(numeric)
     positions = compute_joint_positions(numeric, scalars(x))
     cuts = tuple(locate_cut_joint(numeric, loop, *positions) for loop in numeric.loops)
     equations = column(np.concatenate([cut.residual for cut in cuts]))
-    constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[list(independent)])
-    return replace(constraint, affine=_find_closed_form(constraint, poses))
+    independent = equations[list(numbers.independent)]
+    return Constraint(mech, x, actuated, passive, numbers.home, cuts, independent, numbers.affine)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """The closed home configuration, the indices of the equations to use, and the closed form if there is one."""
+
+    home: PerCoordinate
+    independent: tuple[int, ...]
+    affine: Affine | None
 
 
 @lru_cache(maxsize=32)  # every kernel of a robot needs them, and they take longer than the symbols
-def _find_independent_equations(robot: Robot) -> tuple[tuple[PerCoordinate, ...], tuple[int, ...]]:
-    """The home configuration and closed poses around it, and the equations to use."""
+def _compute_numbers(robot: Robot) -> _Numbers:
     closure = close_loops(robot).or_raise()
     poses = _close_around(robot, np.array([closure.coordinates[name] for name in robot.coordinates]))
-    passive = [robot.coordinates.index(name) for name in robot.passive]
-    jacobians = [compute_closure_jacobian(robot, pose)[:, passive] for pose in poses]
-    return tuple(freeze(pose) for pose in poses), tuple(_choose_independent(jacobians))
-
-
-def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
-    """The home configuration, and closed poses around home with each actuated coordinate moved in both directions."""
     actuated, passive = ([robot.coordinates.index(name) for name in names] for names in (robot.actuated, robot.passive))
-    units = np.eye(len(home))[actuated]
+    J = compute_closure_jacobians(robot, poses)
+    smallest = _compute_smallest_singular_values(J[:, :, passive])
+    J, smallest = J[smallest > RANK_TOLERANCE], smallest[smallest > RANK_TOLERANCE]  # singular poses are left out
+    independent = _choose_independent(J[:, :, passive], smallest)
+    E = np.zeros((len(J), len(robot.coordinates), len(actuated)))
+    E[:, actuated] = np.eye(len(actuated))
+    E[:, passive] = -np.linalg.solve(J[:, independent][:, :, passive], J[:, independent][:, :, actuated])
+    return _Numbers(freeze(poses[0]), tuple(independent), _find_closed_form(robot, poses[0], E))
+
+
+def _close_around(robot: Robot, home: PerCoordinate) -> SamplesByCoordinate:
+    """The home configuration, and closed poses around home with each driving coordinate moved in both directions.
+
+    Driving coordinates are the actuated ones of joints in loops; all others change no equation.
+    """
+    in_loops = find_loop_coordinates(robot)
+    driving = [robot.coordinates.index(name) for name in robot.actuated if name in in_loops]
+    passive = [robot.coordinates.index(name) for name in robot.passive]
+    units = np.eye(len(home))[driving]
     offsets = np.array([sign * offset * unit for unit in units for sign in (1, -1) for offset in TEST_OFFSETS])
     starts = np.concatenate([home[None], home + offsets.reshape(-1, len(home))])
     x, closed = close_near(robot, starts, passive)
@@ -72,44 +97,62 @@ def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
     poses = [x[0]]
     for first in range(1, len(x), len(TEST_OFFSETS)):
         poses += [x[k] for k in range(first, first + len(TEST_OFFSETS)) if usable[k]][:1]
-    return poses
+    return np.array(poses)
 
 
-def _choose_independent(jacobians: list[RowsByUnknown]) -> list[int]:
+def _choose_independent(
+    jacobians: Float[np.ndarray, "poses equations passive"], smallest: Float[np.ndarray, "poses"]
+) -> list[int]:
     """Choose as many equations as there are passive coordinates; they should be independent at all poses.
 
-    ``jacobians`` are the derivatives of all equations by the passive coordinates, one matrix for each pose. A pivoted
-    QR factorization at each pose gives one candidate. At each pose, the smallest singular value of the candidate's
-    equations is divided by the smallest singular value of all equations. The strength of a candidate is the smallest of
-    these ratios. Singular poses are left out. Return the row indices of the candidate with the largest strength.
+    ``jacobians`` are the derivatives of all equations by the passive coordinates, and ``smallest`` their smallest
+    singular values. A pivoted QR factorization at each pose gives one candidate. At each pose, the smallest singular
+    value of the candidate's equations is divided by the smallest singular value of all equations. The strength of a
+    candidate is the smallest of these ratios. Return the row indices of the candidate with the largest strength.
     """
-    from scipy.linalg import qr
 
-    def compute_strength(rows: list[int]) -> float:
-        return min(_compute_smallest_singular_value(Jp[rows]) / smallest for Jp, smallest in regular)
+    def compute_strength(rows: tuple[int, ...]) -> float:
+        return float((_compute_smallest_singular_values(jacobians[:, rows]) / smallest).min())
 
-    smallest_values = [_compute_smallest_singular_value(Jp) for Jp in jacobians]
-    regular = [(Jp, value) for Jp, value in zip(jacobians, smallest_values, strict=True) if value > RANK_TOLERANCE]
-    count = jacobians[0].shape[1]
-    candidates = [sorted(int(k) for k in qr(Jp.T, mode="r", pivoting=True)[1][:count]) for Jp in jacobians]
-    return max(candidates, key=compute_strength)
+    candidates = dict.fromkeys(tuple(sorted(rows)) for rows in _pivot_rows(jacobians).tolist())
+    strongest = max(candidates, key=compute_strength)
+    return list(strongest)
 
 
-def _compute_smallest_singular_value(matrix: RowsByUnknown) -> float:
-    return float(np.linalg.svd(matrix, compute_uv=False)[-1])
+def _pivot_rows(matrices: Float[np.ndarray, "poses rows columns"]) -> Int[np.ndarray, "poses columns"]:
+    """Choose as many independent rows of each matrix as it has columns: each time the row with the largest remainder.
+
+    The remainder is orthogonal to the rows chosen before; so a QR factorization with column pivoting chooses too.
+    """
+    remainder = matrices.copy()
+    every = np.arange(len(matrices))
+    chosen = np.zeros((len(matrices), matrices.shape[2]), dtype=int)
+    for k in range(matrices.shape[2]):
+        chosen[:, k] = np.argmax(np.sum(remainder**2, axis=2), axis=1)
+        row = remainder[every, chosen[:, k]]
+        row = row / np.linalg.norm(row, axis=1)[:, None]
+        remainder -= (remainder @ row[:, :, None]) * row[:, None, :]
+        remainder[every, chosen[:, k]] = 0.0
+    return chosen
 
 
-def _find_closed_form(constraint: Constraint, poses: Sequence[PerCoordinate]) -> Affine | None:
+def _compute_smallest_singular_values(matrices: Float[np.ndarray, "poses rows columns"]) -> Float[np.ndarray, "poses"]:
+    values: Float[np.ndarray, "poses"] = np.linalg.svd(matrices, compute_uv=False)[:, -1]
+    return values
+
+
+def _find_closed_form(
+    robot: Robot, home: PerCoordinate, tangents: Float[np.ndarray, "poses coordinates actuated"]
+) -> Affine | None:
     """U in closed form if E is the same at all poses and U closes the loops far from home too, else None."""
-    Es = [np.array(constraint.tangent(x)) for x in poses]
-    E = np.where(np.abs(Es[0] - np.rint(Es[0])) < INTEGER_TOLERANCE, np.rint(Es[0]), Es[0])
-    if max(np.abs(other - E).max() for other in Es) > INTEGER_TOLERANCE:
+    E = np.where(np.abs(tangents[0] - np.rint(tangents[0])) < INTEGER_TOLERANCE, np.rint(tangents[0]), tangents[0])
+    if np.abs(tangents - E).max() > INTEGER_TOLERANCE:
         return None
-    offset = poses[0] - E @ poses[0][list(constraint.actuated)]
+    offset = home - E @ home[[robot.coordinates.index(name) for name in robot.actuated]]
     offset = np.where(np.abs(offset) < INTEGER_TOLERANCE, 0.0, offset)
-    Q = _spread_samples(len(constraint.actuated))
-    gaps, _, _ = constraint.closure_state((Q @ E.T + offset).T)
-    return Affine(E, offset) if np.abs(np.array(gaps)).max() < CLOSED_FORM_TOLERANCE else None
+    Q = _spread_samples(len(robot.actuated))
+    gaps = np.linalg.norm(compute_closure_residuals(robot, Q @ E.T + offset), axis=1)
+    return Affine(E, offset) if gaps.max() < CLOSED_FORM_TOLERANCE else None
 
 
 def _spread_samples(size: int, count: int = 64) -> Float[np.ndarray, "samples actuated"]:

@@ -29,7 +29,7 @@ from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.loops.cut_joint import CutJoint
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerCoordinate, Float, Shaped
+from ytheta.shapes import AnyMatrix3, AnyPerCoordinate, Float, Shaped
 
 if TYPE_CHECKING:
     import casadi
@@ -51,7 +51,7 @@ class Constraint:
 
     ``actuated`` and ``passive`` are indices into x. ``equations`` are independent closure equations, as many as there
     are passive coordinates. The loops are closed at the coordinates ``home``. Without loops there are no cut joints and
-    no equations, and x is Q.
+    no equations, and x is Q. ``base_rotation`` replaces the rotation of a floating base that x contains.
     """
 
     mechanism: Mechanism
@@ -62,6 +62,7 @@ class Constraint:
     cuts: tuple[CutJoint, ...] = field(repr=False)
     equations: casadi.SX = field(repr=False)
     affine: Affine | None = None
+    base_rotation: AnyMatrix3 | None = None
 
     @property
     def robot(self) -> Robot:
@@ -224,7 +225,7 @@ def column(values: Sequence[Any] | np.ndarray) -> casadi.SX:
     """The dense CasADi column vector of scalars."""
     import casadi
 
-    return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *(casadi.SX(value) for value in values)))
+    return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *values))
 
 
 def _keep_structure(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:

@@ -11,7 +11,9 @@ Samples without a warm start are grouped into cells of the space of Q. One sampl
 continuation from home. The other samples start from the solution of their leader, extrapolated with E. If continuation
 along a straight line from home does not reach a sample, the solutions of the previous and of the next sample are tried
 as starting points. A mechanism that stays on its branch never crosses a singularity, so the determinant of each
-diagonal block of Jp keeps its sign. A changed sign shows that a sample is not on the branch of home.
+diagonal block of Jp keeps its sign. A changed sign shows that a sample is not on the branch of home. Branches of the
+same sign can meet in a singular pose, such as those of a parallelogram and of an antiparallelogram. Velocities that
+change suddenly show that a sample has passed from one to the other.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.loops.closure import MAX_STRIDES, RANK_TOLERANCE
-from ytheta.robot.loops.solver import MAX_STRIDE, NewtonStep, continue_to, solve_by_newton
+from ytheta.robot.loops.solver import MAX_STRIDE, NewtonStep, continue_to, keep_direction, solve_by_newton
 from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 
 if TYPE_CHECKING:
@@ -97,6 +99,20 @@ def compute_closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np
     return gaps, condition[:, 0], np.stack(positive, axis=1)
 
 
+def compute_tangents(loops: Constraint, x: SamplesByCoordinate) -> Float[np.ndarray, "samples coordinates actuated"]:
+    """E = dx/dQ at closed coordinates x."""
+    by_columns = _evaluate(loops.tangent, x)[0].reshape(len(x), len(loops.actuated), x.shape[1])
+    return by_columns.transpose(0, 2, 1)
+
+
+def _compute_passive_tangents(
+    loops: Constraint, x: SamplesByCoordinate
+) -> Float[np.ndarray, "samples passive driving"]:
+    """The derivatives of the passive coordinates with respect to the actuated ones that move loops."""
+    driving = [loops.actuated.index(k) for k in loops.driving]
+    return compute_tangents(loops, x)[:, list(loops.passive)][:, :, driving]
+
+
 def _close(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Close samples by Newton's method, starting from x. Return the coordinates and the number of iterations."""
 
@@ -136,13 +152,12 @@ def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[Samples
     start = reached[cell]
     distance = x[:, driving] - start[:, driving]
     near = np.abs(distance).max(axis=1) <= 2 * CELL_SIZE
-    E = _evaluate(loops.tangent, reached)[0].reshape(len(reached), len(loops.actuated), -1)
-    E = E[:, [loops.actuated.index(k) for k in driving]][:, :, passive][cell]
+    E = _compute_passive_tangents(loops, reached)[cell]
     with np.errstate(invalid="ignore"):  # E is infinite at a singular pose
-        change = np.einsum("sa,sap->sp", distance, E)
+        change = np.einsum("sa,spa->sp", distance, E)
     x[:, passive] = start[:, passive] + np.where(near[:, None] & np.isfinite(change), change, 0.0)
     x, iterations = _close(loops, x)
-    arrived = _are_on_branch(loops, x)
+    arrived = _are_on_branch(loops, x) & keep_direction(E, _compute_passive_tangents(loops, x), distance)
     missed = np.flatnonzero(~arrived & near)
     retried, covered = _continue_on_branch(loops, start[missed], x[missed])
     x[missed[covered == 1.0]] = retried[covered == 1.0]
@@ -158,7 +173,14 @@ def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[Samples
 def _continue_on_branch(
     loops: Constraint, x: SamplesByCoordinate, goal: SamplesByCoordinate
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    return continue_to(lambda trial: _close_on_branch(loops, trial), x, goal, loops.driving, loops.passive)
+    return continue_to(
+        lambda trial: _close_on_branch(loops, trial),
+        lambda trial: _compute_passive_tangents(loops, trial),
+        x,
+        goal,
+        loops.driving,
+        loops.passive,
+    )
 
 
 def _close_from_neighbours(
@@ -177,6 +199,8 @@ def _close_from_neighbours(
         trial = x[target]
         trial[:, passive] = x[source][:, passive]
         trial, closed = _close_on_branch(loops, trial)
+        E, E_trial = (_compute_passive_tangents(loops, each) for each in (x[source], trial))
+        closed &= keep_direction(E, E_trial, (trial - x[source])[:, driving])
         if not closed.any():
             return x
         x[target[closed]] = trial[closed]

@@ -14,7 +14,8 @@ from tests.support.driven_robots import coupled_robot
 from tests.support.example_robots import urdf
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from ytheta.identifiability.rest_regressor import RestRegressor
+from ytheta.identifiability.sampling.poses import PoseSample
+from ytheta.identifiability.sampling.rest_regressor import RestRegressor
 from ytheta.robot.floating.base import float_base
 from ytheta.robot.robot import Robot
 
@@ -22,7 +23,7 @@ from ytheta.robot.robot import Robot
 def assemble(robot: Robot, x: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """Y at rest, from the blocks."""
     Y = np.zeros((len(x), len(robot.actuated), len(robot.parameter_names)))
-    for c, block in enumerate(RestRegressor(robot.numeric.merged, x).iterate_blocks()):
+    for c, block in enumerate(RestRegressor(robot.numeric.merged, PoseSample(x)).iterate_blocks()):
         Y[:, c, block.columns] = block.weight + np.einsum("pkc,pk->pc", block.inertia, qdd[:, block.related])
     return Y
 

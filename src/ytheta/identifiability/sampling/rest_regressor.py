@@ -1,12 +1,13 @@
-"""The regressor of a robot without loops at rest, coordinate by coordinate, from the screws of the joints.
+"""The regressor of a robot at rest, coordinate by coordinate, from the screws of the joints.
 
-Identity      tau_c = (Y_c(q, 0, 0) + sum_k qdd_k dY_c/dqdd_k) theta   for every theta, at qd = 0
+Identity      tau_c = (Y_c(x, 0, 0) + sum_k qdd_k dY_c/dqdd_k) theta   for every theta, at qd = 0, in closed loops
 Reference     virtual work on one body: tau_c = z_c . n + v_c . f, with the force f and the moment n that give the body
               the angular acceleration z_k and the acceleration v_k of its origin, or -g against its weight
-Accepts       trees of revolute and prismatic joints with any axis, floating bases, couplings, motors; not loops
+Accepts       trees of revolute and prismatic joints with any axis, floating bases, couplings, motors, loops
 Notation      code   meaning                                                                            shape
               z, v   angular velocity of a body and velocity of its origin per unit rate of a coordinate  poses x … x 3
               a      acceleration of the origin of a body that is equivalent to its weight                poses x 3
+              E      rates of all coordinates per unit rate of each actuated one; at rest, Edot qd = 0    poses x … x …
 Differs from  ``dynamics.formulations``, whose numbers are the same: without velocities, arrays of poses are fast
               enough, and neither a graph nor a dense array of all rows and columns is needed.
 """
@@ -22,6 +23,8 @@ import numpy as np
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin
 from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, build_mechanism
+from ytheta.identifiability.sampling.poses import PoseSample
+from ytheta.identifiability.sampling.sampled_drives import SampledDrives
 from ytheta.robot.floating.motion import rotation_matrices
 from ytheta.robot.parameters import find_drive_slices
 from ytheta.robot.robot import Robot
@@ -35,8 +38,8 @@ class RowBlock:
     """The rows of one coordinate: at rest, and with each related coordinate accelerated alone.
 
     ``columns`` are the places in theta of the parameters that occur. ``weight`` is the row at rest, for every pose.
-    ``inertia`` is the change of the row per unit acceleration of each of the coordinates ``related``; the acceleration
-    of any other coordinate changes nothing.
+    ``inertia`` is the change of the row per unit acceleration of each of the actuated coordinates ``related``; the
+    acceleration of any other coordinate changes nothing.
     """
 
     columns: Int[np.ndarray, "columns"]
@@ -47,29 +50,36 @@ class RowBlock:
 
 @dataclass(frozen=True, eq=False)
 class RestRegressor:
-    """The regressor of a robot without loops at these poses x."""
+    """The regressor of a merged robot with numbers at sampled poses."""
 
     robot: Robot
-    x: Float[np.ndarray, "poses coordinates"]
+    sample: PoseSample
+
+    @cached_property
+    def drives(self) -> SampledDrives:
+        return SampledDrives(self.robot, self.sample)
 
     def iterate_blocks(self) -> Iterator[RowBlock]:
-        """Yield the rows of every coordinate, in the order of ``robot.coordinates``."""
-        for c in range(len(self.robot.coordinates)):
+        """Yield the rows of every actuated coordinate, in the order of ``robot.actuated``."""
+        for c in range(len(self.robot.actuated)):
             yield self._make_block(c)
 
     def _make_block(self, c: int) -> RowBlock:
+        poses, rates = len(self.sample.x), self.drives.rates
         bodies = [body for body in self._bodies if c in body.coordinates]
-        drives = [d for d, row in enumerate(self._drive_rates) if row[c] != 0.0]
-        sensors = len(self.robot.coordinates) - len(self.robot.sensor_coordinates)  # the first coordinate of a sensor
+        drives = np.flatnonzero(rates[:, :, c].any(axis=0)).tolist()
+        sensors = len(self.robot.actuated) - len(self.robot.sensor_coordinates)  # the first coordinate of a sensor
         related = {k for body in bodies for k in body.coordinates if k < sensors}
-        related |= {int(k) for d in drives for k in np.flatnonzero(self._drive_rates[d])}
+        related |= {int(k) for d in drives for k in np.flatnonzero(rates[:, d].any(axis=0))}
         place = {k: i for i, k in enumerate(sorted(related))}
         slices = find_drive_slices(self.robot)
         columns = [PER_LINK * body.index + k for body in bodies for k in range(PER_LINK)]
         columns += [slices[d].start + k for d in drives for k in (INERTIA, OFFSET)]
-        weight = np.zeros((len(self.x), len(columns)))
-        inertia = np.zeros((len(self.x), len(place), len(columns)))
-        for first, body in zip(range(0, len(columns), PER_LINK), bodies, strict=False):
+        links, forces = PER_LINK * len(bodies), len(self.robot.forces)
+        columns += range(len(self.robot.parameter_names) - forces, len(self.robot.parameter_names))
+        weight = np.zeros((poses, len(columns)))
+        inertia = np.zeros((poses, len(place), len(columns)))
+        for first, body in zip(range(0, links, PER_LINK), bodies, strict=True):
             own = slice(first, first + PER_LINK)
             j = body.coordinates.index(c)
             z, v = body.z[:, j, None], body.v[:, j, None]
@@ -78,29 +88,37 @@ class RestRegressor:
             moving = [i for i, k in enumerate(body.coordinates) if k < sensors]
             entries = _compute_entries(z, v, body.z[:, moving], body.v[:, moving])
             inertia[:, [place[body.coordinates[i]] for i in moving], own] = entries
-        for k, d in enumerate(drives):
-            first = PER_LINK * len(bodies) + 2 * k
-            rates = self._drive_rates[d]
-            inertia[:, :, first] = rates[c] * rates[list(place)]
-            weight[:, first + 1] = rates[c]
+        for first, d in zip(range(links, len(columns) - forces, 2), drives, strict=True):
+            inertia[:, :, first] = rates[:, d, c, None] * rates[:, d][:, list(place)]
+            weight[:, first + 1] = rates[:, d, c]
+        weight[:, len(columns) - forces :] = self.drives.forces[:, c]
         return RowBlock(np.array(columns, dtype=int), tuple(place), weight, inertia)
 
     @cached_property
     def _mechanism(self) -> Mechanism:
         return build_mechanism(self.robot)
 
-    @cached_property
-    def _drive_rates(self) -> Float[np.ndarray, "drives coordinates"]:
-        """The velocities of all drives per unit rate of each coordinate."""
-        (joints, _), (motors, _) = self.robot.coupling_map, self.robot.motor_map
-        base = len(self.robot.base_coordinates)
-        return np.concatenate([joints[base : base + len(self.robot.movable)], motors])
+    @property
+    def _bodies(self) -> list[_BodyScrews]:
+        """The screws of all bodies by actuated coordinate, in the axes and about the origin of each body."""
+        return self._screws_by_coordinate if self.sample.E is None else self._screws_by_actuated_coordinate
 
     @cached_property
-    def _bodies(self) -> list[_BodyScrews]:
-        """The screws of all bodies, in the axes and about the origin of each body."""
+    def _screws_by_actuated_coordinate(self) -> list[_BodyScrews]:
+        assert self.sample.E is not None
+        screws = []
+        for body in self._screws_by_coordinate:
+            E = self.sample.E[:, list(body.coordinates)]
+            actuated = np.flatnonzero(E.any(axis=(0, 1)))
+            z, v = (np.einsum("pca,pci->pai", E[:, :, actuated], each) for each in (body.z, body.v))
+            screws.append(_BodyScrews(body.index, tuple(actuated.tolist()), z, v, body.a))
+        return screws
+
+    @cached_property
+    def _screws_by_coordinate(self) -> list[_BodyScrews]:
+        """The screws of all bodies of the opened tree, also of passive coordinates."""
         factors, offset = self.robot.coupling_map
-        q = self.x @ factors.T + offset
+        q = self.sample.x @ factors.T + offset
         gravity = np.broadcast_to(-np.array(self._mechanism.gravity, dtype=float), (len(q), 3))
         screws: list[_BodyScrews] = []
         for k, body in enumerate(self._mechanism.bodies):
@@ -170,7 +188,10 @@ def _compute_entries(
     """Return the torque of a screw (z, v) per unit of the ten parameters, for accelerations wd and a of the body."""
     entries = np.empty((*np.broadcast_shapes(z.shape, wd.shape)[:2], len(LINK_PARAMETERS)))
     entries[..., 0] = np.sum(v * a, axis=-1)
-    entries[..., 1:4] = np.cross(v, wd) + np.cross(a, z)
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1)), start=1):  # v × wd + a × z; np.cross is slow
+        entries[..., k] = (
+            v[..., i] * wd[..., j] - v[..., j] * wd[..., i] + a[..., i] * z[..., j] - a[..., j] * z[..., i]
+        )
     for k, (i, j) in enumerate(INERTIA_ENTRIES, start=4):
         entries[..., k] = z[..., i] * wd[..., j] + (z[..., j] * wd[..., i] if i != j else 0.0)
     return entries

@@ -1,0 +1,1 @@
+"""Samples of poses, and the regressor at these poses, for numerical ranks."""

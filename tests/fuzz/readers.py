@@ -175,6 +175,7 @@ ALL = (
     Reader("reference", "log.csv", mutate_text, _read_reference, COSTLY),
     Reader("urdf", "robot.urdf", mutate_xml, _read_robot, CHEAP),
     Reader("mjcf", "robot.xml", mutate_xml, _read_robot, COSTLY),
+    Reader("sdf", "robot.sdf", mutate_xml, _read_robot, COSTLY, seed_files="models/*.sdf"),
     Reader("toml", "robot.toml", mutate_text, _read_robot, COSTLY),
     Reader("loops", "robot.yaml", mutate_text, _read_parallel_robot, COSTLY, seed_files="tree/robot.urdf"),
     Reader("xacro", "robot.urdf.xacro", mutate_xml, _read_robot, SLOW),

@@ -23,6 +23,10 @@ from tests.support.joint_state_bags import write_bag, write_ros1_bag
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, format_csv
 from tests.support.mjcf_models import GEOM, mechanism_text, spring_text, world_text
 from tests.support.paths import ROOT, SHARED_DATA
+from tests.support.sdf_loops import LOOPS as SDF_LOOPS
+from tests.support.sdf_models import HAND as SDF_HAND
+from tests.support.sdf_models import INCLUDING
+from tests.support.sdf_models import MODELS as SDF_MODELS
 from tests.support.toml_robots import TWO
 from tests.support.urdf_arm import ARM as URDF_ARM
 from tests.support.urdf_arm import FIXED_TOOL
@@ -115,6 +119,13 @@ def _mjcf(_folder: Path) -> Iterator[bytes]:
     yield spring_text('<joint name="s" stiffness="3" springref="0.2"/>').encode()
     yield COPIES.encode()
     yield from _read_small(*SHARED_ROBOTS.glob("menagerie/*/*.xml"))
+
+
+def _sdf(folder: Path) -> Iterator[bytes]:
+    (folder / "models").mkdir()
+    (folder / "models" / "hand.sdf").write_text(SDF_HAND)
+    texts = (*SDF_MODELS.values(), *SDF_LOOPS.values(), *INCLUDING.values())
+    yield from (text.replace("model://hand/model.sdf", "hand.sdf").encode() for text in texts)
 
 
 def _loops(folder: Path) -> Iterator[bytes]:
@@ -284,6 +295,7 @@ SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
     "loops": _loops,
     "xacro": _texts(XACRO),
     "mjcf": _mjcf,
+    "sdf": _sdf,
     "toml": _robot_toml,
     "model": _model,
     "predict": _model,

@@ -113,3 +113,15 @@ def test_a_log_that_cannot_be_read_is_listed(tmp_path: Path) -> None:
         check(ARM, [42])  # type: ignore[list-item]
     with pytest.raises(InputError, match="rate is"):
         check(ARM, {"t": ARM_LOG.t}, rate=-1.0)
+
+
+@pytest.mark.parametrize("t", [np.zeros(600), np.full(600, np.nan), 1e-320 * np.arange(600), 1e300 * np.arange(600)])
+@pytest.mark.filterwarnings("error")
+def test_times_that_stand_still_or_are_not_finite_are_shown(t: np.ndarray) -> None:
+    """A log is refused with a reason, not with an internal error; its columns are shown."""
+    x = np.arange(600) / 100.0
+    table = {"t": t, "q1": np.sin(x), "q2": np.cos(x), "qd1": np.cos(x), "qd2": -np.sin(x), "tau1": x, "tau2": x * x}
+    checked = check(ytheta.load("lu-two-link"), table)
+    assert not checked.accepted
+    assert "refused" in str(checked)
+    assert checked.to_dict()["logs"][0]["columns"][0]["quantity"] == "t"

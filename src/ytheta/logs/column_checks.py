@@ -42,7 +42,8 @@ def check_columns(log: Log, robot: Robot) -> tuple[ColumnCheck, ...]:
     """Check every column that a log was read from, in the order of its origin."""
     if log.origin is None:
         return ()
-    fits = compare_with_positions(log)
+    with np.errstate(all="ignore"):  # the times of a log that is refused may be any numbers
+        fits = compare_with_positions(log)
     limits = dict(zip(robot.actuated, robot.actuated_limits, strict=True))
     return tuple(_check_column(log, robot, column, limits, fits) for column in log.origin.columns)
 
@@ -58,6 +59,10 @@ def _check_column(
     joint = origin.joint
     if origin.quantity == "t":
         plausible, remark = _judge_time(log)
+    elif joint in robot.base_coordinates and origin.quantity == "q":
+        plausible, remark = True, "floating base"  # it may rest, and it has no limits
+    elif origin.quantity == "tau" and lowest == highest == 0.0 and joint in robot.base_coordinates:
+        plausible, remark = True, "free flight"
     elif origin.quantity == "q":
         plausible, remark = _judge_position(lowest, highest, limits[joint], get_min_motion_range(robot, joint))
     elif origin.quantity == "qd":
@@ -99,6 +104,8 @@ def _judge_velocity(highest: float, limit: float, fit: VelocityFit | None) -> tu
         return False, f"above the limit of {limit:.4g}"
     if fit is None:
         return True, "the joint hardly moves"
+    if not math.isfinite(fit.ratio):
+        return False, "cannot be compared with the position"
     if fit.correlation < MIN_CORRELATION:
         return False, f"does not follow the position (correlation {fit.correlation:.2f})"
     remark = f"{fit.ratio:.3f} × position, differentiated"

@@ -7,6 +7,8 @@ ranges (start, stop) of rows between gaps; row ``stop`` is excluded. Samples of 
 
 from __future__ import annotations
 
+import hashlib
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +24,7 @@ from ytheta.logs.origin import LogOrigin, LogSize
 from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import PerSample, SamplesByJoint, freeze
 
+MAX_DIGEST_ROWS = 10_000  # rows, evenly spaced, that tell a recording from others
 CAUSES_OF_SPLITS = {
     LogFindingCode.MISSING: "missing rows",
     LogFindingCode.GARBAGE: "garbage",
@@ -88,7 +91,10 @@ class Log(Displayed):
 
     @cached_property  # it needs memory for all time steps, and is asked for when most of the memory is in use
     def rate(self) -> float:
-        """Samples per second: the inverse of the median time step within segments; 0 if no segment has two rows."""
+        """Samples per second: the inverse of the median time step within segments.
+
+        It is 0 if no segment has two rows, or if time stands still or is missing, as in logs that are refused.
+        """
         segments = [(start, stop) for start, stop in self.segments if stop - start > 1]
         if not segments:
             return 0.0
@@ -98,12 +104,26 @@ class Log(Displayed):
             end = count + stop - start - 1
             np.subtract(self.t[start + 1 : stop], self.t[start : stop - 1], out=steps[count:end])
             count = end
-        return 1.0 / float(np.median(steps, overwrite_input=True))
+        median = float(np.median(steps, overwrite_input=True))
+        rate = 1.0 / median if median else 0.0
+        return rate if math.isfinite(rate) else 0.0
 
     @property
     def size(self) -> LogSize:
         """Number of samples, recorded time and rate, for statistics that outlive the log."""
         return LogSize(len(self), self.seconds, self.rate)
+
+    def compute_digest(self) -> str:
+        """Return a text that differs for logs of other positions or torques, and does not depend on the file's name.
+
+        Some rows are enough to tell recordings apart, and a copy of long logs would cost time and memory.
+        """
+        digest = hashlib.sha256(str(len(self)).encode())
+        picked = slice(None, None, len(self) // MAX_DIGEST_ROWS + 1)
+        for values in (self.q, self.tau):
+            if values is not None:
+                digest.update(np.ascontiguousarray(values[picked], dtype=np.float64).data)
+        return digest.hexdigest()[:32]
 
     def select_rows(self, start: int, stop: int) -> Log:
         """Return a log of rows ``start:stop``, with the segments clipped to these rows."""

@@ -87,3 +87,18 @@ def test_real_logs_that_repeat_each_other(shared_data: Path) -> None:
     assert find_repeated_motion(read("kr300", "kr300_run_a"), read("kr300", "kr300_run_b")) is None
     assert find_repeated_motion(read("dvrk_mtm", "mtm_train_one"), read("dvrk_mtm", "mtm_test_two")) is None
     assert find_repeated_motion(read("ur10e", "ur10e_train_30s_12harm"), read("ur10e", "ur10e_ptp10")) is None
+
+
+def test_free_flights_differ_in_their_joints() -> None:
+    """All bases fall alike, by many metres; other motion of the joints is not a repetition, the same motion is."""
+    t = np.arange(0.0, 6.0, 0.01)
+    joints = ("base_x", "base_y", "base_z", "base_rx", "base_ry", "base_rz", "hip", "knee")
+
+    def fly(frequency: float, height: float) -> Log:
+        q = np.zeros((len(t), len(joints)))
+        q[:, 2] = height - 0.5 * 9.81 * t**2
+        q[:, 6], q[:, 7] = np.sin(frequency * t), np.cos(1.3 * frequency * t)
+        return Log(joints, t, q)
+
+    assert find_repeated_motion(fly(2.0, 0.0), fly(3.1, 0.0)) is None
+    assert find_repeated_motion(fly(2.0, 0.0), fly(2.0, 5.0)) is not None

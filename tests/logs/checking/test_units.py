@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +18,14 @@ from tests.support.log_defects import (
     modify,
     put,
 )
-from tests.support.log_files import codes_above_notes, load_shared_robot, make_log
+from tests.support.log_files import ARM, ARM_LOG, codes_above_notes, load_shared_robot, make_log, name_columns
 from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import check_log
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.reading.read import read_log
-from ytheta.robot.parts import JointKind
+from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
 
 ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
@@ -126,3 +129,48 @@ def test_degrees_of_only_one_quantity(in_degrees: str, other: str) -> None:
     with pytest.raises(InputError) as caught:  # the twin: without the option, the quantity itself is named
         read_log(table, ROBOT)
     assert f'{noun[in_degrees]} seem to be in degrees: write [scale] {in_degrees} = "degrees"' in str(caught.value)
+
+
+# --- declared units ---------------------------------------------------------------------------------------------------
+
+
+def find_units(table: dict[str, np.ndarray], robot: Robot, **options: Any) -> list[Finding]:
+    log = read_log(table, robot, **options)
+    return [finding for finding in log.findings if finding.code == LogFindingCode.UNITS]
+
+
+def test_radians_that_were_declared_as_degrees_are_reported() -> None:
+    columns = name_columns(ARM_LOG)
+    (finding,) = find_units(columns, ARM, degrees=True)
+    assert "could be radians" in finding.statement
+    assert "--degrees" in finding.remedy
+    mapping = {"scale": {"q": "degrees", "qd": "degrees"}}
+    assert len(find_units(columns, ARM, mapping=mapping)) == 1
+    correct = {name: np.degrees(values) if name.startswith("q") else values for name, values in columns.items()}
+    assert find_units(correct, ARM, degrees=True) == []
+    with pytest.raises(InputError, match="degrees"):  # not declared
+        find_units({name: values for name, values in correct.items() if not name.startswith("qd")}, ARM)
+
+
+def make_gantry(*, factor: float) -> tuple[Robot, dict[str, np.ndarray]]:
+    """A robot with a rail of 1 m and a revolute joint, and a log with the rail's positions times a factor."""
+    limits = Limits(lower=0.0, upper=1.0)
+    joints = (replace(ARM.joints[0], kind=JointKind.PRISMATIC, limits=limits), *ARM.joints[1:])
+    t = np.arange(600) / 100.0
+    rail = 0.5 + 0.4 * np.sin(t)
+    table = {"t": t, "q1": factor * rail, "q2": np.cos(2.0 * t), "tau1": np.sin(t), "tau2": np.cos(t)}
+    return replace(ARM, joints=joints), table
+
+
+def test_millimetres_are_reported() -> None:
+    robot, table = make_gantry(factor=1000.0)
+    with pytest.raises(
+        InputError, match=r"in millimetres \(joint1 100 to 900, limits 0 to 1 m\); write \[scale\] q = "
+    ):
+        find_units(table, robot)
+    assert find_units(table, robot, mapping={"scale": {"q": ["mm", "radians"]}}) == []
+    (finding,) = find_units(table, robot, mapping={"scale": {"q": ["metres", "radians"]}})
+    assert finding.severity is Severity.WARNING
+    for factor in (1.0, 1.2):  # within the limits, and beyond them, but not in millimetres
+        robot, table = make_gantry(factor=factor)
+        assert find_units(table, robot) == []

@@ -155,8 +155,8 @@ def test_types_of_pandas_columns() -> None:
     frame.loc[7, "q1"] = "seven"
     with pytest.raises(InputError, match="DataFrame, row 7: 'seven' in the column 'q1' is not a number"):
         read_log(frame, ARM)
-    frame = pd.DataFrame(ARM_COLUMNS).assign(t=pd.date_range("2026-01-01", periods=150, freq="10ms"))
-    with pytest.raises(InputError, match=r"the column 't' contains datetime64.*, not numbers; .* of seconds"):
+    frame = pd.DataFrame(ARM_COLUMNS).assign(q1=pd.date_range("2026-01-01", periods=150, freq="10ms"))
+    with pytest.raises(InputError, match=r"the column 'q1' contains datetime64.*, not numbers; .* of seconds"):
         read_log(frame, ARM)
 
 
@@ -263,3 +263,52 @@ def test_frames_are_recognized_by_their_class() -> None:
 def test_pandas_is_not_imported() -> None:
     code = "import sys, ytheta; ytheta.read_log, ytheta.identify; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- dates, durations and labels of several levels --------------------------------------------------------------------
+
+DATES = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.round(1e9 * ARM_LOG.t), unit="ns")
+REST = {name: values for name, values in ARM_COLUMNS.items() if name != "t"}
+FRAMES_WITH_TIMES: dict[str, Any] = {
+    "dates": pd.DataFrame({"t": DATES, **REST}),
+    "dates with a zone": pd.DataFrame({"t": DATES.tz_localize("Europe/Berlin"), **REST}),
+    "dates as index": pd.DataFrame(REST, index=DATES),
+    "dates with a zone as index": pd.DataFrame(REST, index=DATES.tz_localize("UTC")),
+    "durations as index": pd.DataFrame(REST, index=DATES - DATES[0]),
+    "a named index": pd.DataFrame(REST, index=DATES.rename("timestamp")),
+    "an index beside a time": pd.DataFrame({"t": ARM_LOG.t, **REST}, index=DATES[::-1]),
+    "polars dates": pl.DataFrame({"time": DATES.to_numpy(), **REST}),
+    "polars dates in us": pl.DataFrame({"time": DATES.to_numpy(), **REST}).with_columns(
+        pl.col("time").cast(pl.Datetime("us", "UTC"))
+    ),
+    "polars durations": pl.DataFrame({"time": (DATES - DATES[0]).to_numpy(), **REST}),
+    "a dict": {"t": DATES.to_numpy(), **REST},
+}
+
+
+@pytest.mark.parametrize("name", FRAMES_WITH_TIMES)
+def test_dates_and_durations_are_times(name: str) -> None:
+    log = read_log(FRAMES_WITH_TIMES[name], ARM)
+    np.testing.assert_allclose(log.t, ARM_LOG.t, atol=1e-6 if "us" in name else 1e-9)
+    assert np.array_equal(log.q, ARM_LOG.q)
+
+
+def test_missing_dates_are_missing_rows() -> None:
+    dates = DATES.to_series().reset_index(drop=True)
+    dates[[0, 40]] = pd.NaT
+    log = read_log(pd.DataFrame({"t": dates, **REST}), ARM)
+    assert len(log) == len(ARM_LOG) - 2
+    np.testing.assert_allclose(np.diff(log.t)[:30], np.diff(ARM_LOG.t)[1:31], atol=1e-9)
+    with pytest.raises(InputError, match="missing"):
+        read_log(pd.DataFrame({"t": pd.Series([pd.NaT] * 150), **REST}), ARM)
+
+
+@pytest.mark.parametrize("outer", ["quantity", "joint"])
+def test_labels_of_several_levels_are_joined(outer: str) -> None:
+    assert ARM_LOG.tau is not None
+    assert ARM_LOG.qd is not None
+    columns: dict[Any, np.ndarray] = {("t", ""): ARM_LOG.t}
+    for word, values in (("position", ARM_LOG.q), ("velocity", ARM_LOG.qd), ("effort", ARM_LOG.tau)):
+        for k, joint in enumerate(ARM.actuated):
+            columns[(word, joint) if outer == "quantity" else (joint, word)] = values[:, k]
+    assert_same_log(read_log(pd.DataFrame(columns), ARM), ARM_LOG)

@@ -15,8 +15,9 @@ from ytheta.logs.checking.held_rows import find_held_rows
 from ytheta.logs.checking.plausibility import check_length, check_motion, check_torques
 from ytheta.logs.checking.row_edits import RowEdits, apply_edits
 from ytheta.logs.checking.spikes import find_spikes
-from ytheta.logs.checking.units import check_position_units, check_time_unit
+from ytheta.logs.checking.units import check_declared_degrees, check_lengths, check_position_units, check_time_unit
 from ytheta.logs.checking.velocities import check_velocities
+from ytheta.logs.checking.work import check_work
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
@@ -60,9 +61,9 @@ def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit
     findings = check_velocities(log, robot)
     if not time_unit_known and not any(finding.code == LogFindingCode.UNITS for finding in findings):
         findings += check_time_unit(log, robot)
-    if not position_unit_known:
-        findings += check_position_units(log, robot)
-    return [*findings, *check_motion(log, robot), *check_torques(log)]
+    findings += check_declared_degrees(log, robot) if position_unit_known else check_position_units(log, robot)
+    findings += check_lengths(log, robot, unit_known=position_unit_known)
+    return [*findings, *check_motion(log, robot), *check_torques(log), *check_work(log, robot)]
 
 
 def refuse_findings(log: Log, severities: frozenset[Severity]) -> None:

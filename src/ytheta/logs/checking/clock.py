@@ -75,7 +75,7 @@ def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
     counts = {"goes backwards": backwards, "stands still": repeated}
     faults = " and ".join(f"{verb} {_format_times(count)}" for verb, count in counts.items() if count)
-    statement = f"time {faults} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
+    statement = f"time {faults} (first at row {first}, from {t[first - 1]:.12g} to {t[first]:.12g} s)"
     fields = {"backwards": backwards, "repeated": repeated, "first_row": first, "rows": len(drop)}
     if len(drop) <= MAX_DISORDER_SHARE * len(t):
         remedy = f"{len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped; the others keep their order"
@@ -104,7 +104,7 @@ def _report_impossible_step(median: float) -> Finding:
 
 
 def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
-    shown = ", ".join(f"{1e3 * float(steps[k]):.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
+    shown = ", ".join(f"{1e3 * float(steps[k]):.4g} ms after t = {t[k]:.12g} s" for k in wide[:MAX_LISTED_GAPS])
     shown += " …" if len(wide) > MAX_LISTED_GAPS else ""
     return Finding(
         LogFindingCode.GAP,

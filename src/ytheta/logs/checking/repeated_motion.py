@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
@@ -85,9 +86,13 @@ def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
 
 
 def _resample(log: Log, step: float) -> SamplesByJoint:
-    """Return the positions at equal time steps from the first row."""
+    """Return the positions at equal time steps from the first row, without the place of a floating base.
+
+    All free flights fall alike, by many metres. They differ in the motion of the joints and in the orientation.
+    """
     grid = np.arange(log.t[0], log.t[-1], step)
-    return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
+    compared = [k for k, name in enumerate(log.joints) if name not in BASE_COORDINATES[:3]]
+    return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in compared], axis=1)
 
 
 def _correlate(a: SamplesByJoint, b: Float[np.ndarray, "others joints"]) -> Float[np.ndarray, "shifts"]:

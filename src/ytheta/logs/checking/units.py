@@ -4,7 +4,9 @@ Time        The crossing time is the time in which a joint at its top speed cros
             robots it is 0.2 to 9 s. If the sampling rate is below 20 Hz and the crossing time above 100 s, time is not
             in seconds; the unit is chosen such that the crossing time is about 3 s.
 Positions   Angles that are far too large for radians are assumed to be in degrees if that makes them plausible;
-            otherwise they are probably encoder counts.
+            otherwise they are probably encoder counts. Angles that were declared to be in degrees, although all numbers
+            are those of radians, move the robot by a few degrees only; a log of so little motion is of no use even if
+            it is correct. Prismatic joints far beyond their limits are assumed to be in millimetres if that is within.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ytheta.logs.log import Log
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot
 
+DEGREE = math.pi / 180  # rad
 TIME_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
 MIN_RECORDING_RATE = 20.0  # Hz; at higher sampling rates, time is assumed to be in seconds
@@ -47,6 +50,64 @@ def check_time_unit(log: Log, robot: Robot) -> list[Finding]:
         f"and a joint at its top speed would take {_format_duration(crossing)} to cross its range",
         remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if time really is in seconds',
         fields={"quantity": "t", "unit": word, "rate": rate, "crossing_time": crossing},
+    )
+    return [finding]
+
+
+def check_declared_degrees(log: Log, robot: Robot) -> list[Finding]:
+    """Report positions that were declared to be in degrees, but are plausible only in radians."""
+    factors = {c.joint: c.factor for c in log.origin.columns if c.quantity == "q"} if log.origin else {}
+    widest, angles = 0.0, {}
+    for k, (joint, limits) in enumerate(zip(log.joints, robot.actuated_limits, strict=True)):
+        if joint in robot.prismatic_joints or not math.isclose(factors.get(joint, 1.0), DEGREE, rel_tol=1e-9):
+            continue
+        low, high = (float(bound) / DEGREE for bound in (log.q[:, k].min(), log.q[:, k].max()))
+        if max(high - limits.upper, limits.lower - low) > 0.0 or max(abs(low), abs(high)) > 2.0 * math.pi:
+            return []  # these numbers are not radians
+        widest = max(widest, high - low)
+        angles[joint] = f"{joint} {low:.4g} to {high:.4g}"
+    if widest < MIN_JUDGED_RANGE:
+        return []
+    finding = Finding(
+        LogFindingCode.UNITS,
+        Severity.WARNING,
+        f"positions were declared to be in degrees, but all of them could be radians "
+        f"({', '.join(list(angles.values())[:MAX_LISTED_JOINTS])}); in degrees, no joint moves more than {widest:.3g}°",
+        remedy="read them without --degrees, or without [scale] q in a mapping, if they are in radians",
+        names=tuple(angles),
+        fields={"quantity": "q", "unit": "radians"},
+    )
+    return [finding]
+
+
+def check_lengths(log: Log, robot: Robot, *, unit_known: bool) -> list[Finding]:
+    """Report prismatic joints that are far beyond their limits in metres, and within them in millimetres.
+
+    If the unit was declared, that is a warning.
+    """
+    factors = {c.joint: c.factor for c in log.origin.columns if c.quantity == "q"} if log.origin else {}
+    too_long: dict[str, str] = {}
+    for k, (joint, limits) in enumerate(zip(log.joints, robot.actuated_limits, strict=True)):
+        width = limits.upper - limits.lower
+        if joint not in robot.prismatic_joints or factors.get(joint, 1.0) != 1.0 or not 0.0 < width < math.inf:
+            continue
+        low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
+        slack = MAX_EXCESS_RATIO * width
+        is_within = limits.lower - slack <= 1e-3 * low and 1e-3 * high <= limits.upper + slack
+        if is_within and max(high - limits.upper, limits.lower - low) > slack:
+            too_long[joint] = f"{joint} {low:.4g} to {high:.4g}, limits {limits.lower:.4g} to {limits.upper:.4g} m"
+    if not too_long:
+        return []
+    units = [f'"{"mm" if each in too_long else "metres" if each in robot.prismatic_joints else "radians"}"'
+             for each in robot.actuated]  # fmt: skip
+    entry = units[0] if len(set(units)) == 1 else f"[{', '.join(units)}]"
+    finding = Finding(
+        LogFindingCode.UNITS,
+        Severity.WARNING if unit_known else Severity.ERROR,
+        f"positions of prismatic joints seem to be in millimetres ({'; '.join(too_long.values())})",
+        remedy=f'write [scale] q = {entry} in a mapping, or "metres" if they really are in metres',
+        names=tuple(too_long),
+        fields={"quantity": "q", "unit": "mm"},
     )
     return [finding]
 

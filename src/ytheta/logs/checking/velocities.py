@@ -8,6 +8,7 @@ a few percent means a wrong gain or a filter.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ MAX_RATIO_ERROR = 0.03  # deviation from 1 of the ratio of integrated velocity t
 MIN_TRAVEL = 2e-3  # rad or m; RMS of the distances travelled in the windows; shorter distances are not compared
 MIN_CORRELATION = 0.9  # of integrated velocity and distance travelled
 DEGREES_PER_RADIAN = 180.0 / math.pi
+RPM_PER_RADIAN = 30.0 / math.pi  # revolutions per minute for 1 rad/s
 MAX_UNIT_RATIO_ERROR = 0.05  # relative deviation of the ratio from the factor of a unit
 QUANTITY_NOUNS = {"q": "positions", "qd": "velocities"}
 VELOCITY_REMEDY = 'for these joints velocity is computed from position, unless velocity="recorded" is set'
@@ -54,7 +56,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
             Severity.WARNING,
             "recorded velocity differs from the differentiated position by a factor "
             f"({', '.join(f'{joint} {ratio:.3f}' for joint, ratio in scaled.items())})",
-            remedy=VELOCITY_REMEDY,
+            remedy=f"{_recognise_rpm(scaled)}{VELOCITY_REMEDY}",
             names=tuple(scaled),
             fields={"ratios": scaled, "compared": list(fits)},
         )
@@ -72,6 +74,13 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
         )
         findings.append(finding)
     return findings
+
+
+def _recognise_rpm(ratios: Mapping[str, float]) -> str:
+    """Return a hint if the velocities of all these joints seem to be in revolutions per minute; otherwise nothing."""
+    if all(abs(ratio / RPM_PER_RADIAN - 1.0) < MAX_RATIO_ERROR for ratio in ratios.values()):
+        return 'they seem to be in rpm: write [scale] qd = "rpm" in a mapping; otherwise, '
+    return ""
 
 
 def _check_units(fits: dict[str, VelocityFit], log: Log, robot: Robot) -> Finding | None:

@@ -16,15 +16,21 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
-from ytheta.logs.reading.base_columns import add_sensor_columns, find_base_columns, list_joint_columns
+from ytheta.logs.reading.base_columns import (
+    choose_base_columns,
+    choose_sensor_columns,
+    find_base_columns,
+    find_sensor_columns,
+    list_joint_columns,
+)
 from ytheta.logs.reading.columns.families import contradict_numbers
 from ytheta.logs.reading.columns.messages import describe_missing
-from ytheta.logs.reading.columns.places import compare_clocks, report_places
+from ytheta.logs.reading.columns.places import Place, compare_clocks, report_places
 from ytheta.logs.reading.columns.search import LogColumns, find_columns
 from ytheta.logs.reading.conversions import describe_columns, find_conversion
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import ColumnTable, DatedColumn
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 
@@ -35,8 +41,10 @@ MIN_MAGNITUDE = 1e-30
 
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
     """Return the log that a table contains; ``source`` is the name of the table's file."""
-    base = find_base_columns(table, robot, source)
-    joints = list_joint_columns(table, robot, base)
+    found_base = find_base_columns(table, robot, source)
+    found_sensors = find_sensor_columns(table, robot, source) if robot.sensor_coordinates else None
+    joints = list_joint_columns(robot, has_base=found_base is not None, has_sensors=found_sensors is not None)
+    mapping = mapping.restrict(robot.actuated, joints)
     if not robot.actuated:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
@@ -49,8 +57,16 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
     columns = find_columns(table, joints, mapping, source)
     rows = _choose_rows(table, mapping, source)
     scale = mapping.scale.get("t", (1.0,))[0]
-    compare_clocks(table, columns.places, columns.clock, rows, source, scale=scale)
-    reader = _QuantityReader(table, mapping, rows, robot, columns.units)
+    origin_place = columns.places.get("q", Place())
+    base = None if found_base is None else choose_base_columns(table, found_base, origin_place, source)
+    sensors = (
+        None if found_sensors is None else choose_sensor_columns(table, robot, found_sensors, origin_place, source)
+    )
+    places = dict(columns.places)
+    places |= {} if base is None else base.places
+    places |= {} if sensors is None else {"sensors": sensors.place}
+    compare_clocks(table, places, columns.clock, rows, source, scale=scale)
+    reader = _QuantityReader(table, mapping, rows, robot, joints, columns.units)
     t = reader.read_time(columns.t)
     q = reader.read_quantity("q", columns.q)
     if q is None:
@@ -86,13 +102,13 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
             *table.findings,
             _report_origin(origin),
             *locked,
-            *report_places(columns.places),
+            *report_places(places),
             *_report_columns(columns, table, joints, source),
         ),
         origin=origin,
     )
     log = log if base is None else base.add_to(log, rows)
-    return add_sensor_columns(log, table, robot, rows, source)
+    return log if sensors is None else sensors.add_to(log, rows)
 
 
 def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ...]:
@@ -186,13 +202,20 @@ class _QuantityReader:
     """Reads the arrays of a log, one quantity at a time; ``origins`` collects the columns in use."""
 
     def __init__(
-        self, table: ColumnTable, mapping: ColumnMapping, rows: slice, robot: Robot, units: Mapping[str, str]
+        self,
+        table: ColumnTable,
+        mapping: ColumnMapping,
+        rows: slice,
+        robot: Robot,
+        joints: tuple[str, ...],
+        units: Mapping[str, str],
     ) -> None:
         self.table = table
         self.mapping = mapping
         self.rows = rows
         self.count = rows.stop - rows.start
         self.robot = robot
+        self.joints = joints
         self.units = units
         self.origins: list[ColumnOrigin] = []
 
@@ -202,12 +225,25 @@ class _QuantityReader:
         if position is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
-            t = np.empty(self.count)
-            self._copy_scaled(position, float(conversion.factor[0]), t)
-        self.origins += describe_columns(
-            "t", ["" if position is None else self.table.names[position]], conversion, self.robot
-        )
+            t = self._read_time_column(position, float(conversion.factor[0]))
+        name = "" if position is None else self.table.names[position]
+        self.origins += describe_columns("t", {"": name}, conversion, self.robot)
         t += conversion.offset[0]
+        return t
+
+    def _read_time_column(self, position: int, factor: float) -> PerSample:
+        """Return the chosen rows of a column of time in seconds; ``factor``: its unit in s."""
+        column = self.table.columns[position]
+        if isinstance(column, DatedColumn):
+            t = column.read_seconds(self.rows)
+            if factor != 1.0:
+                raise InputError(
+                    f"the time {self.table.names[position]!r} consists of dates, which have no unit; remove [scale] t "
+                    "from the mapping, or the unit from its name"
+                )
+            return t.copy()
+        t = np.empty(self.count)
+        self._copy_scaled(position, factor, t)
         return t
 
     def read_quantity(self, key: str, positions: tuple[int, ...]) -> SamplesByJoint | None:
@@ -225,7 +261,7 @@ class _QuantityReader:
         if quantity in mapping.offset:
             values += conversion.offset
         names = [self.table.names[position] for position in positions]
-        self.origins += describe_columns(key, names, conversion, self.robot)
+        self.origins += describe_columns(key, dict(zip(self.joints, names, strict=True)), conversion, self.robot)
         return values
 
     def _copy_scaled(self, position: int, factor: float, target: PerSample) -> None:

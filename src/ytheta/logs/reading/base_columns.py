@@ -1,6 +1,7 @@
 """Columns of a floating base: its pose, its twist and the wrench on it, in SI units.
 
-The names of the columns are fixed; the mapping does not apply to them. The twist and the wrench may be missing::
+The names of the columns are fixed; the mapping does not apply to them. Before a name may stand a topic, struct or
+group, for which the rule of places holds. The twist and the wrench may be missing::
 
     base_x, base_y, base_z                  position of the base in the world
     base_qx, base_qy, base_qz, base_qw      its orientation, a quaternion
@@ -15,7 +16,7 @@ A log that was written by ``write_log`` has columns q1 … instead; the first si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,9 @@ from ytheta.errors import InputError, suggest_names
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
+from ytheta.logs.origin import ColumnOrigin, LogOrigin
+from ytheta.logs.reading.columns.fixed_names import FixedColumns, find_fixed_columns
+from ytheta.logs.reading.columns.places import Place
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.floating.motion import (
     compute_coordinate_rates,
@@ -40,12 +44,19 @@ TWIST = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 WRENCH = ("base_fx", "base_fy", "base_fz", "base_nx", "base_ny", "base_nz")
 
 
+BASE_GROUPS = {"pose": (*POSITION, *QUATERNION), "twist": TWIST, "wrench": WRENCH}
+
+
 @dataclass(frozen=True, eq=False)
 class BaseColumns:
-    """The columns of a floating base in a table; a dictionary by name, without those that are missing."""
+    """The columns of a floating base in a table; a dictionary by name, without those that are missing.
+
+    ``places`` says where pose, twist and wrench are.
+    """
 
     table: ColumnTable
     positions: dict[str, int]
+    places: Mapping[str, Place]
     source: str
 
     def add_to(self, log: Log, rows: slice) -> Log:
@@ -75,6 +86,11 @@ class BaseColumns:
             qd=qd,
             tau=None if log.tau is None else np.hstack([wrench, log.tau]),
             findings=(*log.findings, *findings),
+            origin=_add_origins(
+                log.origin,
+                self.list_origins(has_twist=qd is not None, has_wrench=log.tau is not None and self._has(WRENCH)),
+                [self.table.names[position] for position in self.positions.values()],
+            ),
         )
 
     def _has(self, names: Sequence[str]) -> bool:
@@ -95,18 +111,33 @@ class BaseColumns:
                 raise InputError(f"{self.source} has no column {name!r}, which the pose of the base needs{hint}")
         return np.column_stack([self.table.columns[self.positions[name]][rows] for name in names])
 
+    def list_origins(self, *, has_twist: bool, has_wrench: bool) -> list[ColumnOrigin]:
+        """Return the origins of the coordinates; several columns make up an orientation and a velocity."""
+        names = {name: self.table.names[position] for name, position in self.positions.items()}
+        pose = [*(names[name] for name in POSITION), *[f"{names[QUATERNION[0]]} … {names[QUATERNION[-1]]}"] * 3]
+        origins = [
+            ColumnOrigin("q", joint, column, "m" if column in names.values() else "quaternion")
+            for joint, column in zip(BASE_COORDINATES, pose, strict=True)
+        ]
+        for k, joint in enumerate(BASE_COORDINATES if has_twist else ()):
+            column = f"{names[TWIST[0]]} … {names[TWIST[-1]]}"
+            origins.append(ColumnOrigin("qd", joint, column, "m/s" if k < len(POSITION) else "rad/s"))
+        for k, joint in enumerate(BASE_COORDINATES if has_wrench else ()):
+            origins.append(ColumnOrigin("tau", joint, names[WRENCH[k]], "N" if k < len(POSITION) else "Nm"))
+        return origins
 
-def find_base_columns(table: ColumnTable, robot: Robot, source: str) -> BaseColumns | None:
+
+def find_base_columns(table: ColumnTable, robot: Robot, source: str) -> FixedColumns | None:
     """Return the columns of a floating base; None if the base is fixed, or its coordinates are among q1 … or q_base_x.
 
     Raise InputError if a robot with a floating base was recorded without its base.
     """
     if not robot.floating:
         return None
-    names = {name.strip().casefold(): k for k, name in reversed(list(enumerate(table.names)))}
-    known = {name: names[name] for name in (*POSITION, *QUATERNION, *TWIST, *WRENCH) if name in names}
-    if known:
-        return BaseColumns(table, known, source)
+    names = [name.strip().casefold() for name in table.names]
+    found = find_fixed_columns(table, {name for group in BASE_GROUPS.values() for name in group}, source)
+    if found.by_scope:
+        return found
     is_numbered = any(name.removesuffix(str(len(robot.actuated))) in ("q", "q_", "pos", "position") for name in names)
     if table.has_header and not is_numbered and not any(BASE_COORDINATES[0] in name for name in names):
         raise InputError(
@@ -116,37 +147,87 @@ def find_base_columns(table: ColumnTable, robot: Robot, source: str) -> BaseColu
     return None
 
 
-def add_sensor_columns(log: Log, table: ColumnTable, robot: Robot, rows: slice, source: str) -> Log:
-    """Return the log with the wrenches of the robot's sensor joints, whose positions are always zero."""
-    names = robot.sensor_coordinates
-    if not names or log.tau is None or len(log.joints) == len(robot.actuated):
-        return log
-    found = {name.strip().casefold(): k for k, name in reversed(list(enumerate(table.names)))}
-    missing = [name for name in names if name.casefold() not in found]
-    if missing:
-        hint = suggest_names(missing[0], table.names)
-        raise InputError(
-            f"{source} has no column {missing[0]!r}, which the sensor of robot {robot.name!r} measures{hint}"
+def choose_base_columns(table: ColumnTable, found: FixedColumns, origin: Place, source: str) -> BaseColumns:
+    """Return the columns of a floating base that belong to the positions at ``origin``."""
+    positions: dict[str, int] = {}
+    places: dict[str, Place] = {}
+    for key, names in BASE_GROUPS.items():
+        columns, place = found.choose(key, names, origin)
+        positions |= columns
+        if place is not None:
+            places[key] = place
+    return BaseColumns(table, positions, places, source)
+
+
+@dataclass(frozen=True, eq=False)
+class SensorColumns:
+    """The columns of the wrenches of a robot's sensor joints; ``place`` is where they are."""
+
+    table: ColumnTable
+    robot: Robot
+    positions: Mapping[str, int]
+    place: Place
+    source: str
+
+    def add_to(self, log: Log, rows: slice) -> Log:
+        """Return the log with the wrenches of the sensors, whose positions are always zero."""
+        names = self.robot.sensor_coordinates
+        missing = [name for name in names if name.casefold() not in self.positions]
+        if log.tau is None:
+            return log
+        if missing:
+            hint = suggest_names(missing[0], self.table.names)
+            raise InputError(
+                f"{self.source} has no column {missing[0]!r}, which the sensor of robot {self.robot.name!r} "
+                f"measures{hint}"
+            )
+        zeros = np.zeros((len(log), len(names)))
+        positions = [self.positions[name.casefold()] for name in names]
+        recorded = [self.table.names[position] for position in positions]
+        origins = [
+            ColumnOrigin("tau", joint, column, "N" if k % 6 < len(POSITION) else "Nm")
+            for k, (joint, column) in enumerate(zip(names, recorded, strict=True))
+        ]
+        return replace(
+            log,
+            joints=(*log.joints, *names),
+            q=np.hstack([log.q, zeros]),
+            qd=None if log.qd is None else np.hstack([log.qd, zeros]),
+            tau=np.hstack([log.tau, np.column_stack([self.table.columns[position][rows] for position in positions])]),
+            origin=_add_origins(log.origin, origins, recorded),
         )
-    zeros = np.zeros((len(log), len(names)))
-    wrench = np.column_stack([table.columns[found[name.casefold()]][rows] for name in names])
-    return replace(
-        log,
-        joints=(*log.joints, *names),
-        q=np.hstack([log.q, zeros]),
-        qd=None if log.qd is None else np.hstack([log.qd, zeros]),
-        tau=np.hstack([log.tau, wrench]),
-    )
 
 
-def list_joint_columns(table: ColumnTable, robot: Robot, base: BaseColumns | None) -> tuple[str, ...]:
+def find_sensor_columns(table: ColumnTable, robot: Robot, source: str) -> FixedColumns | None:
+    """Return the columns of the wrenches of sensor joints; None if there are none, or if they are among tau1 …."""
+    names = [name.casefold() for name in robot.sensor_coordinates]
+    found = find_fixed_columns(table, names, source)
+    return found if any(names[0] in known for known in found.by_scope.values()) else None
+
+
+def choose_sensor_columns(
+    table: ColumnTable, robot: Robot, found: FixedColumns, origin: Place, source: str
+) -> SensorColumns:
+    """Return the columns of the sensors that belong to the positions at ``origin``."""
+    columns, place = found.choose("sensors", [name.casefold() for name in robot.sensor_coordinates], origin)
+    assert place is not None
+    return SensorColumns(table, robot, columns, place, source)
+
+
+def list_joint_columns(robot: Robot, *, has_base: bool, has_sensors: bool) -> tuple[str, ...]:
     """Return the coordinates whose positions, velocities and torques are columns of the usual names."""
-    first = 0 if base is None else len(robot.base_coordinates)
-    is_separate = robot.sensor_coordinates and any(
-        name.strip().casefold() == robot.sensor_coordinates[0].casefold() for name in table.names
-    )
-    last = len(robot.actuated) - len(robot.sensor_coordinates) if is_separate else len(robot.actuated)
+    first = len(robot.base_coordinates) if has_base else 0
+    last = len(robot.actuated) - (len(robot.sensor_coordinates) if has_sensors else 0)
     return robot.actuated[first:last]
+
+
+def _add_origins(origin: LogOrigin | None, columns: Sequence[ColumnOrigin], used: Sequence[str]) -> LogOrigin | None:
+    """Return an origin with more columns, sorted by quantity; columns in use are not listed as unused."""
+    if origin is None:
+        return None
+    order = ("t", "q", "qd", "tau")
+    merged = sorted((*origin.columns, *columns), key=lambda column: order.index(column.quantity))
+    return replace(origin, columns=tuple(merged), unused=tuple(name for name in origin.unused if name not in used))
 
 
 def _report_free_flight() -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,11 +69,13 @@ def find_conversion(key: str, mapping: ColumnMapping, units: Mapping[str, str], 
     )
 
 
-def describe_columns(key: str, names: Sequence[str], conversion: Conversion, robot: Robot) -> list[ColumnOrigin]:
-    """Return the origins of the columns of a quantity, in the order of the joints; of time, there is only one."""
+def describe_columns(key: str, names: Mapping[str, str], conversion: Conversion, robot: Robot) -> list[ColumnOrigin]:
+    """Return the origins of the columns of a quantity; ``names`` are those of the columns by joint.
+
+    The only name of time belongs to the joint "".
+    """
     origins = []
-    for k, name in enumerate(names):
-        joint = "" if key == "t" else robot.actuated[k]
+    for k, (joint, name) in enumerate(names.items()):
         scale = float(conversion.scale[k])
         known = UNIT_NAMES[key]
         if joint in robot.prismatic_joints:

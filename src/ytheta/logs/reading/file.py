@@ -30,10 +30,12 @@ COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\
 HEAD_SIZE = 16  # bytes
 
 
-def read_file(path: Path, joints: Sequence[str], *, skip: int = 0, topic: str | None = None) -> ColumnTable:
+def read_file(
+    path: Path, joints: Sequence[str], *, locked: Sequence[str] = (), skip: int = 0, topic: str | None = None
+) -> ColumnTable:
     """Return the table of a file or dataset. ``skip``: lines of a text file to skip. ``topic``: that of a bag.
 
-    ``joints`` are the actuated coordinates of the robot.
+    ``joints`` are the actuated coordinates of the robot, ``locked`` its locked joints.
     """
     is_folder = _check_path(path)
     suffix = path.suffix.lower()
@@ -51,11 +53,11 @@ def read_file(path: Path, joints: Sequence[str], *, skip: int = 0, topic: str | 
     if is_folder or suffix in BAG_SUFFIXES:
         from ytheta.logs.reading.isolation.bag_process import read_isolated_bag
 
-        return read_isolated_bag(path, joints, topic)
+        return read_isolated_bag(path, joints, topic, locked=locked)
     if suffix in TEXT_SUFFIXES:
         from ytheta.logs.reading.formats.csv import read_csv
 
-        return read_csv(path, skip, joints)
+        return read_csv(path, skip, joints, locked)
     if suffix in JSON_SUFFIXES:
         from ytheta.logs.reading.formats.json_lines import read_json_lines
 

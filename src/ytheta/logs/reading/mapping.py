@@ -10,7 +10,7 @@ The motor matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from ytheta.shapes import MotorsByJoint
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
 MAX_FILE_SIZE = 1 << 20
+FACTOR_SECTIONS = ("scale", "sign", "offset")
 
 References = str | tuple[Reference, ...]
 
@@ -55,6 +56,19 @@ class ColumnMapping:
     def has_time_unit(self) -> bool:
         """Whether [scale] t is the factor of a unit of time (s, ms, us, ns); if so, the unit of time is not checked."""
         return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
+
+    def restrict(self, coordinates: Sequence[str], joints: Sequence[str]) -> ColumnMapping:
+        """Return the mapping for some of the coordinates; lists with one number for each coordinate become shorter."""
+        if len(joints) == len(coordinates):
+            return self
+        first = coordinates.index(joints[0]) if joints else 0
+
+        def cut(factor: Factor) -> Factor:
+            return factor[first : first + len(joints)] if len(factor) == len(coordinates) else factor
+
+        sections = {name: {key: cut(each) for key, each in getattr(self, name).items()} for name in FACTOR_SECTIONS}
+        gain = None if self.gain is None else cut(self.gain)
+        return replace(self, scale=sections["scale"], sign=sections["sign"], offset=sections["offset"], gain=gain)
 
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:

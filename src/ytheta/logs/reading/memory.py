@@ -2,7 +2,9 @@
 
 A dict has one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints, whose columns are called
 q1, q2, …). A pandas DataFrame is recognized without importing pandas, which is not a dependency. Its index is a column
-if it has a name, as in a file written by ``to_csv``; an index without a name is ignored.
+if it has a name, as in a file written by ``to_csv``; of indices without a name, only those of dates or durations are
+columns, called time. The labels of columns with several levels are joined: ("q", "elbow") is q/elbow. Dates of a
+column of time become seconds since the first row, durations seconds.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
@@ -85,7 +88,10 @@ class FrameColumn:
         dtype = self.series.dtype
         if _is_pandas(self.series) and getattr(dtype, "kind", "") in NUMBERS:
             return np.asarray(self.series.to_numpy(dtype=np.float64, na_value=np.nan))
-        values = np.asarray(self.series.to_numpy())
+        series = self.series
+        if _is_pandas(series) and getattr(dtype, "tz", None) is not None:  # otherwise, it would be an array of objects
+            series = series.dt.tz_convert(None)
+        values = np.asarray(series.to_numpy())
         if _is_pandas(self.series) and values.dtype.kind == "O":
             values = values.copy()
             values[self.series.isna().to_numpy()] = None
@@ -97,11 +103,20 @@ def _iterate_series(frame: Any) -> Iterator[tuple[str, Any]]:
     if not _is_pandas(frame):
         yield from ((series.name, series) for series in frame.get_columns())
         return
-    for level, name in enumerate(frame.index.names):
-        if name is not None:
-            yield str(name), frame.index.get_level_values(level).to_series()
-    for k, name in enumerate(frame.columns):
-        yield str(name), frame.iloc[:, k]
+    names = [_join_levels(label) for label in frame.columns]
+    for level, label in enumerate(frame.index.names):
+        values = frame.index.get_level_values(level)
+        if label is not None:
+            yield str(label), values.to_series()
+        elif getattr(values.dtype, "kind", "") in TIMES and not any(parse_time_name(name) for name in names):
+            yield "time", values.to_series()
+    for k, name in enumerate(names):
+        yield name, frame.iloc[:, k]
+
+
+def _join_levels(label: Any) -> str:
+    """Return the name of a column; empty levels of a label are left out."""
+    return "/".join(str(part) for part in label if str(part)) if isinstance(label, tuple) else str(label)
 
 
 def _is_pandas(value: object) -> bool:
@@ -131,10 +146,12 @@ def _to_numbers(values: Shaped[np.ndarray, "*shape"], name: str, source: str) ->
     """Return an array of any type as floating-point numbers; None becomes NaN."""
     if values.dtype.kind in NUMBERS:
         return values.astype(np.float64, copy=False)
-    if values.dtype.kind in TIMES or values.dtype.kind not in "OUST":
+    if values.dtype.kind in TIMES and parse_time_name(name) is not None:
+        return _to_seconds(values)
+    if values.dtype.kind not in "OUST":
         raise InputError(
             f"{source}: the column {name!r} contains {values.dtype}, not numbers; convert it to floating-point numbers"
-            + (" of seconds" if values.dtype.kind in TIMES else "")
+            + (" of seconds, or call it time" if values.dtype.kind in TIMES else "")
         )
     numbers = np.empty(values.shape)
     for place, value in np.ndenumerate(values):
@@ -146,6 +163,19 @@ def _to_numbers(values: Shaped[np.ndarray, "*shape"], name: str, source: str) ->
                 "remove it"
             ) from None
     return numbers
+
+
+def _to_seconds(values: Shaped[np.ndarray, "*shape"]) -> Shaped[np.ndarray, "*shape"]:
+    """Return durations in seconds, and dates in seconds since the first one; those that are missing are NaN.
+
+    The seconds of a date since 1970 would leave only a quarter of a microsecond to floating-point numbers.
+    """
+    is_known = ~np.isnat(values)
+    seconds = np.full(values.shape, np.nan)
+    if is_known.any():
+        known = values[is_known]
+        seconds[is_known] = (known - known[0] if values.dtype.kind == "M" else known) / np.timedelta64(1, "s")
+    return seconds
 
 
 def _to_number(value: Any) -> float:

@@ -50,6 +50,11 @@ class ReadingOptions:
         """The names of the options that are set."""
         return tuple(name for name, value in vars(self).items() if value is not None and value is not False)
 
+    def refuse_without_log(self, mapping: object) -> None:
+        """Raise InputError if a mapping or an option is given, although there is no log."""
+        for name in (*(["a mapping"] if mapping is not None else []), *self.names):
+            raise InputError(f"{name} is given without a log; give the log, too, or remove it")
+
     def add_to(self, mapping: ColumnMapping, robot: Robot) -> ColumnMapping:
         """Return a mapping that contains these options too."""
         check_kind("degrees", self.degrees, bool, "True or False")
@@ -77,7 +82,10 @@ class ReadingOptions:
             form = f"a sampling rate between {MIN_RATE:g} and {MAX_RATE:g} Hz, such as 500"
             changes["rate"] = check_number("rate", self.rate, form, allow=lambda hertz: MIN_RATE <= hertz <= MAX_RATE)
         if self.gain is not None:
-            changes["gain"] = _check_gain(self.gain, robot.actuated)
+            # The coordinates of a floating base and of sensors have no motors.
+            others = {*robot.base_coordinates, *robot.sensor_coordinates}
+            joints = tuple(joint for joint in robot.actuated if joint not in others)
+            changes["gain"] = _check_gain(self.gain, joints)
         if self.topic is not None:
             changes["topic"] = self.topic
         return replace(mapping, **changes)

@@ -18,6 +18,7 @@ from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.logs.reading.table import ColumnTable
+from ytheta.robot.locking.lock_joints import list_locked
 from ytheta.robot.robot import Robot, check_is_robot
 
 if TYPE_CHECKING:
@@ -148,7 +149,13 @@ def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, options: Read
 
 def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: str) -> ColumnTable:
     if isinstance(source, str | Path):
-        return read_file(check_path(source, "the log"), robot.actuated, skip=mapping.skip, topic=mapping.topic)
+        return read_file(
+            check_path(source, "the log"),
+            robot.actuated,
+            locked=tuple(list_locked(robot)),
+            skip=mapping.skip,
+            topic=mapping.topic,
+        )
     if mapping.skip:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {name} is not one; use 'rows'")
     return read_arrays(source, name) if isinstance(source, Mapping) else read_frame(source, name)

@@ -21,6 +21,18 @@ class Column(Protocol):
     def __getitem__(self, rows: slice, /) -> PerSample: ...
 
 
+@runtime_checkable
+class DatedColumn(Protocol):
+    """A column that contains no numbers, but may contain dates; as time, it is in seconds since the first date."""
+
+    def read_seconds(self, rows: slice) -> PerSample: ...
+
+
+def read_time_column(column: Column, rows: slice) -> PerSample:
+    """Return rows of a column of time: numbers of any unit, or dates in seconds."""
+    return column.read_seconds(rows) if isinstance(column, DatedColumn) else column[rows]
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
     """Columns of equal length and their names; if the file has no header, they are called 0, 1, 2, …

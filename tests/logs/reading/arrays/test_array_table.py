@@ -46,6 +46,15 @@ MAT_FILES: dict[str, dict[str, Any]] = {
     "struct with transposed matrices": {"data": TRANSPOSED},
     "a struct per sample": {"samples": STRUCTS},
     "cell array": MATRICES | {"q": CELLS},
+    "timeseries": {
+        name: {"Time": ARM_LOG.t[:, None], "Data": values} for name, values in MATRICES.items() if name != "t"
+    },
+    "structures with time": {
+        name: {"time": ARM_LOG.t[:, None], "signals": {"values": values, "dimensions": 2.0, "label": ""}}
+        for name, values in MATRICES.items()
+        if name != "t"
+    },
+    "output of a simulation": {"out": {"tout": ARM_LOG.t[:, None]} | {k: v for k, v in MATRICES.items() if k != "t"}},
 }
 
 
@@ -226,3 +235,26 @@ def test_files_with_very_many_groups_are_refused(tmp_path: Path) -> None:
         for k in range(100, 10_001):
             del file[f"g{k}"]
     assert_same_log(read_log(path, ARM), ARM_LOG)
+
+
+def test_objects_of_matlab_are_named(tmp_path: Path) -> None:
+    """A timeseries in a file of version 7.3 is a row of whole numbers that refer to a table of objects."""
+    path = write_mat73(tmp_path / "log.mat", {name: values for name, values in MATRICES.items() if name != "q"})
+    with h5py.File(path, "a") as file:
+        file["q"] = np.array([[0xDD000000, 2, 1, 1, 1, 1]], dtype=np.uint32)
+        file["q"].attrs["MATLAB_class"] = np.bytes_("timeseries")
+        file["q"].attrs["MATLAB_object_decode"] = np.int32(3)
+    assert_file_refused(path, "'q' is a MATLAB object", "save matrices or structs")
+
+
+def test_recordings_of_different_lengths_are_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "demos.h5"
+    with h5py.File(path, "w") as file:
+        for k, rows in enumerate((150, 140, 130)):
+            for name, values in (("pos", ARM_LOG.q), ("vel", ARM_LOG.qd), ("torque", ARM_LOG.tau)):
+                assert values is not None
+                file[f"data/arm_{k}/obs/robot0_joint_{name}"] = values[:rows]
+    message = assert_file_refused(path, "--topic data/arm_0/obs", "has 150", "has 140", "has 130")
+    assert message.count(" has 150") == 1
+    log = read_log(path, ARM, topic="data/arm_1", rate=100.0)
+    assert np.array_equal(log.q, ARM_LOG.q[:140])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.support.log_files import (
@@ -19,6 +20,7 @@ from tests.support.log_files import (
     write_file,
 )
 from ytheta.findings import Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.read import read_log
 
 
@@ -57,6 +59,42 @@ def test_every_dialect_gives_the_same_numbers(dialect: str, tmp_path: Path) -> N
     log = read_log(write_file(tmp_path, DIALECTS[dialect]()), ARM)
     assert_same_log(log, ARM_LOG)
     assert codes_above_notes(log) == set()
+
+
+PREAMBLES = {
+    "texts": "Trace of run 7\nDate: 2026-03-01, 12:00\n",
+    "keys and values": "Name;Run 7\nStart;133500000000000000;100 ns\nChannels;7\n\n",
+    "separator of Excel": "sep=;\n",
+}
+
+
+@pytest.mark.parametrize("kind", PREAMBLES)
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_lines_before_the_header_are_skipped_and_reported(kind: str, decimal: str, tmp_path: Path) -> None:
+    path = write_file(tmp_path, PREAMBLES[kind] + format_csv(ARM_COLUMNS, separator=";", decimal=decimal))
+    log = read_log(path, ARM)
+    assert_same_log(log, ARM_LOG)
+    (finding,) = [finding for finding in log.findings if finding.code == LogFindingCode.HEADER]
+    assert finding.severity is Severity.NOTE
+    assert finding.fields["lines"] == PREAMBLES[kind].count("\n")
+
+
+def test_twin_lines_before_a_doubtful_header_are_refused(tmp_path: Path) -> None:
+    """A header with a number, two headers, and no header at all."""
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    for lines in (["run 7", header.replace("qd1", "3.5")], ["run 7", header, header.replace("q", "w")], ["run 7"]):
+        assert_file_refused(write_file(tmp_path, "\n".join([*lines, *rows])))
+
+
+@pytest.mark.parametrize("before", ["", "Trace of run 7\n"])
+def test_a_line_of_units_below_the_header_counts(before: str, tmp_path: Path) -> None:
+    n = len(ARM.actuated)
+    columns = {name: np.degrees(c) if name.startswith("q") else c for name, c in ARM_COLUMNS.items()}
+    header, *rows = format_csv(columns, separator=";").splitlines()
+    units = ";".join(["s", *["deg"] * n, *["[deg/s]"] * n, *["Nm"] * n])
+    log = read_log(write_file(tmp_path, before + "\n".join([header, units, *rows])), ARM)
+    np.testing.assert_allclose(log.q, ARM_LOG.q, rtol=1e-12)
+    assert_file_refused(write_file(tmp_path, "\n".join([header, units.replace("Nm", "apples"), *rows])), "line 2")
 
 
 def test_rows_with_missing_values_are_dropped(tmp_path: Path) -> None:

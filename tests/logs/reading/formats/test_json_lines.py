@@ -40,6 +40,17 @@ RECORDS: dict[str, Callable[[int], dict[str, Any]]] = {
     "lists": lambda k: {"t": T[k], "q": Q[k], "qd": QD[k], "tau": TAU[k], "images": [[1, 2]]},
     "nested": lambda k: {"time": T[k], "state": {"q": Q[k], "dq": QD[k], "tau_J": TAU[k]}, "cmd": {"q": [0, 0]}},
     "messages": make_message,
+    "objects with names": lambda k: {
+        "time": T[k],
+        "joints": [
+            {"name": joint, "position": Q[k][i], "velocity": QD[k][i], "effort": TAU[k][i]}
+            for i, joint in reversed(list(enumerate(ARM.actuated)))
+        ],
+    },
+    "objects without names": lambda k: {
+        "time": T[k],
+        "joints": [{"q": Q[k][i], "dq": QD[k][i], "tau": TAU[k][i]} for i in range(2)],
+    },
 }
 
 

@@ -42,6 +42,9 @@ FEATURES: dict[str, dict[str, tuple[np.ndarray, Any]]] = {
         ),
         "action": (STATE + 0.1, [f"{joint}.pos" for joint in JOINTS]),
     },
+    "numbers of names": {
+        "observation.state": (STATE[:, ::-1], {JOINTS[0]: 1, JOINTS[1]: 0}), "observation.effort": (EFFORT, JOINTS),
+    },
     "no names": {"observation.state": (STATE, None), "observation.effort": (EFFORT, None)},
     "list in a list, reversed": {
         "observation.state": (STATE[:, ::-1], [JOINTS[::-1]]), "observations.effort": (EFFORT, [JOINTS]),
@@ -123,3 +126,12 @@ def test_files_in_another_order_give_the_same_episodes(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):  # the twin: numbers that are not those of frames
         assert_arm_log(repeated)
     assert len(read_log(repeated, ARM).segments) == 4
+
+
+def test_features_without_entries_are_left_out(tmp_path: Path) -> None:
+    """LeRobot declares features that a robot does not have with the shape (0)."""
+    folder = write_lerobot(tmp_path / "set", FEATURES["names of joints"], TIMES, EPISODES)
+    info = json.loads((folder / "meta" / "info.json").read_text())
+    info["features"]["observation.environment_state"] = {"dtype": "float32", "shape": [0], "names": None}
+    (folder / "meta" / "info.json").write_text(json.dumps(info))
+    assert_arm_log(folder)

@@ -23,7 +23,7 @@ def test_parquet_files_are_read_and_damaged_ones_refused(tmp_path: Path) -> None
     )
     np.testing.assert_allclose(read_log(path, ARM).q, ARM_LOG.q, rtol=1e-6)  # single precision
     pl.DataFrame(ARM_COLUMNS).with_columns(pl.lit("x").alias("q1")).write_parquet(path)
-    assert_file_refused(path, "'q1'", "String")
+    assert_file_refused(path, "'q1'", "texts ('x' in row 0)")
     path.write_bytes(path.read_bytes()[:-20])
     assert_file_refused(path, str(path), "Parquet", "copied completely")
     assert_file_refused(write_file(tmp_path, "no parquet", "a.parquet"), "does not end as a Parquet file")

@@ -75,6 +75,8 @@ def test_faulty_lines(tmp_path: Path) -> None:
     assert_file_refused(write_file(tmp_path, cut), "line 10", "same joints and fields")
     renamed = "".join([*lines[:9], lines[9].replace("joint2", "elbow"), *lines[10:]])
     assert_file_refused(write_file(tmp_path, renamed), "line 10")
+    endless = "".join(["9" * 400 + lines[0][lines[0].index(",") :], *lines[1:]])
+    assert_file_refused(write_file(tmp_path, endless), "line 1")
     assert_file_refused(write_file(tmp_path, format_echo(ALL[:2], NAMES)), "ros2 topic echo", "12 fields", "15")
     assert_file_refused(
         write_file(tmp_path, format_echo(ALL, ["joint2", "gripper"])), "joint1 is missing", "--lock joint1=0"

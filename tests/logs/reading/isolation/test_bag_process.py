@@ -71,7 +71,7 @@ def test_errors_keep_their_kind(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="elbow is missing"):
         read_isolated_bag(path, ["joint1", "elbow"])
 
-    def answer(*_arguments: object) -> None:
+    def answer(*_arguments: object, **_options: object) -> None:
         raise MissingExtraError("there is no module")
 
     def run_here(module: str, function: str, request: object, _limits: Limits) -> Reply:

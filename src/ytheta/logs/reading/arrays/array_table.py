@@ -14,6 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.arrays.client import ArrayFile, StoredArray
+from ytheta.logs.reading.arrays.recordings import join_tables, split_recordings
 from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import Column, ColumnTable
@@ -57,11 +58,18 @@ def read_mat(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
 
 
 def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTable:
-    source, others = str(file.path), dict(file.others)
     arrays = file.list_arrays()
     if topic is not None:
-        arrays = _select_scope(arrays, topic, source)
+        arrays = _select_scope(arrays, topic, str(file.path))
     arrays = [array for array in arrays if 0 not in array.shape and array.shape]
+    recordings = split_recordings(arrays)
+    tables = [_make_array_table(file, each, joints) for each in recordings or [arrays]]
+    return replace(join_tables(tables) if recordings else tables[0], topic=topic or "", has_groups=True)
+
+
+def _make_array_table(file: ArrayFile, arrays: Sequence[StoredArray], joints: Sequence[str]) -> ColumnTable:
+    """Return the table of arrays that all have the same number of samples."""
+    source, others = str(file.path), dict(file.others)
     samples = _find_samples(arrays, len(joints), source)
     columns: list[tuple[str, Column]] = []
     for array in arrays:
@@ -76,8 +84,7 @@ def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTa
             columns += [(f"{array.name}{k + 1}", ArrayColumn(array, k, transposed)) for k in range(count)]
         else:
             others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
-    table = make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
-    return replace(table, topic=topic or "", has_groups=True)
+    return make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
 
 
 def _select_scope(arrays: Sequence[StoredArray], topic: str, source: str) -> list[StoredArray]:
@@ -118,7 +125,8 @@ def _find_samples(arrays: Sequence[StoredArray], joints: int, source: str) -> in
 
 
 def _make_lengths_error(lengths: Mapping[str, int], source: str) -> InputError:
-    shown = ", ".join(f"{name} has {size}" for name, size in list(lengths.items())[:MAX_LISTED])
+    examples = {size: name for name, size in reversed(list(lengths.items()))}  # the first array of each length
+    shown = ", ".join(f"{examples[size]} has {size}" for size in list(dict.fromkeys(lengths.values()))[:MAX_LISTED])
     scopes = {name.replace(".", "/").rpartition("/")[0] for name in lengths} - {""}
     remedy = f"choose a group with --topic, such as --topic {min(scopes)}" if scopes else "save one recording per file"
     return InputError(f"{source} contains arrays with different numbers of samples ({shown}); {remedy}")

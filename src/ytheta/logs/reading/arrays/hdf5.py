@@ -71,6 +71,8 @@ class _Walk:
         kind = dataset.dtype
         if dataset.shape is None or "MATLAB_empty" in dataset.attrs:
             self.others[path] = "empty"
+        elif "MATLAB_object_decode" in dataset.attrs:
+            self.others[path] = "a MATLAB object, such as a table or a timeseries; save matrices or structs instead"
         elif kind == h5py.ref_dtype:
             self.visit_cells(dataset, path)
         elif kind.names:

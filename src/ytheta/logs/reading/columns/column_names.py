@@ -17,10 +17,10 @@ MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
 QUANTITY_WORDS = {
     "q": ("q", "pos", "position", "positions", "qpos", "angle", "angles"),
     "qd": ("qd", "dq", "vel", "velocity", "velocities", "qvel", "qdot", "speed", "speeds"),
-    "tau": ("tau", "torque", "effort", "torques", "efforts", "trq", "moment", "moments"),
+    "tau": ("tau", "torque", "effort", "torques", "efforts", "eff", "trq", "moment", "moments"),
     "current": ("current", "currents", "i", "amps"),
 }
-TIME_WORDS = ("t", "time", "timestamp", "timestamps")
+TIME_WORDS = ("t", "time", "timestamp", "timestamps", "tout")
 # Values that a controller wants or computes. They are never taken for measured ones.
 COMMAND_WORDS = frozenset(
     [
@@ -60,8 +60,13 @@ NEUTRAL_WORDS = frozenset(
         "filt",
         "feedback",
         "as",
+        "robot",
+        "robot0",
     ]
 )
+# Names of the numbers of a signal whose name is that of the struct or topic around them, as in the structures and the
+# timeseries of Simulink (``q.Data``, ``q.signals.values``) and in arrays of ROS (``/positions/data``).
+SIGNAL_WORDS = frozenset(["data", "values", "value", "signals"])
 # A scope with one of these words does not contain joints.
 OTHER_SCOPES = frozenset(
     [
@@ -204,6 +209,8 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
     parts = [part for part in re.split(r"[/.]", family) if part]
     scope = tuple(part for part in parts[:-1] if _INDEX not in part)
     core = [part for part in parts if _INDEX in part or part is parts[-1]]
+    if scope and set(_split_words(parts[-1])) <= SIGNAL_WORDS and _split_words(parts[-1]):
+        return _parse_signal(parts, index, unit, family)
     words = _interpret_words([word for part in core for word in _split_words(part)])
     if words is None:
         return None
@@ -228,6 +235,21 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
     known = units[0] if units else ""
     # A unit in brackets, which was cut off, distinguishes families too.
     return ColumnName(next(iter(quantities)), f"{family} [{unit}]" if unit else family, index, scope, is_command, known)
+
+
+def _parse_signal(parts: Sequence[str], index: int | str, unit: str, family: str) -> ColumnName | None:
+    """Return the meaning of the numbers of a signal, whose quantity is in the name of the struct or topic around it."""
+    scope = [part for part in parts[:-1] if _INDEX not in part]
+    while scope and set(_split_words(scope[-1])) <= SIGNAL_WORDS:
+        scope.pop()
+    words = _interpret_words(_split_words(scope[-1])) if scope else None
+    all_words = {word for part in scope for word in _split_words(part)}
+    if words is None or len(words.quantities) != 1 or all_words & OTHER_SCOPES:
+        return None
+    units = [*words.units, *([unit] if unit else [])]
+    is_command = words.is_command or bool(all_words & (COMMAND_WORDS - {"d"}))
+    known = units[0] if len(units) == 1 else ""
+    return ColumnName(next(iter(words.quantities)), family, index, tuple(scope), is_command, known)
 
 
 def _interpret_words(words: list[str]) -> _Words | None:

@@ -11,7 +11,17 @@ from ytheta.logs.reading.columns.column_index import ColumnIndex
 from ytheta.logs.reading.columns.column_names import QUANTITY_WORDS, drop_quantity
 from ytheta.logs.reading.columns.families import Family, describe_missing_joints
 
-QUANTITY_NOUNS = {"t": "the time", "q": "positions", "qd": "velocities", "tau": "torques", "current": "currents"}
+QUANTITY_NOUNS = {
+    "t": "the time",
+    "q": "positions",
+    "qd": "velocities",
+    "tau": "torques",
+    "current": "currents",
+    "pose": "columns of the base's pose",
+    "twist": "columns of the base's twist",
+    "wrench": "columns of the base's wrench",
+    "sensors": "columns of the force-torque sensors",
+}
 LISTED_WORDS = 3  # words for a quantity in an error message
 
 

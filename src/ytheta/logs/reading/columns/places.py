@@ -19,7 +19,7 @@ from ytheta.logs.reading.columns.column_index import TimeColumn
 from ytheta.logs.reading.columns.column_names import drop_quantity
 from ytheta.logs.reading.columns.messages import QUANTITY_NOUNS
 from ytheta.logs.reading.mapping_values import UNITS
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import ColumnTable, read_time_column
 from ytheta.shapes import PerSample
 
 MAX_TIME_DIFFERENCE = 0.1  # between two clocks, divided by the sampling interval
@@ -102,7 +102,8 @@ def compare_clocks(
 
 
 def _read_seconds(table: ColumnTable, time: TimeColumn, rows: slice, scale: float) -> PerSample:
-    return np.asarray(table.columns[time.position][rows]) * (UNITS["t"][time.unit] if time.unit else scale)
+    values = np.asarray(read_time_column(table.columns[time.position], rows))
+    return values * (UNITS["t"][time.unit] if time.unit else scale)
 
 
 def _compare(t: PerSample, other: PerSample) -> float:

@@ -32,8 +32,11 @@ ROS1_KIND, ROS2_KIND = "ROS 1 bag", "ROS 2 bag"
 FIELDS = (("q", "position"), ("qd", "velocity"), ("tau", "effort"))
 
 
-def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> ColumnTable:
-    """Return the table of a bag. Its rows are the messages of one topic that contain all ``joints``."""
+def read_bag(path: Path, joints: Sequence[str], topic: str | None = None, *, locked: Sequence[str] = ()) -> ColumnTable:
+    """Return the table of a bag. Its rows are the messages of one topic that contain all ``joints``.
+
+    Of the joints that the robot has ``locked``, the positions are columns too if these messages contain them.
+    """
     kind = _name_kind(path)
     try:
         import rosbags.highlevel
@@ -46,7 +49,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
     try:
         with (_open_ros1 if kind == ROS1_KIND else _open_ros2)(path) as bag:
             chosen = _choose_topic(path, bag.topics, topic)
-            table = _collect_messages(f"{path}, topic {chosen}", bag.read_messages(chosen), joints)
+            table = _collect_messages(f"{path}, topic {chosen}", bag.read_messages(chosen), joints, locked)
     except YthetaError:
         raise
     except (DamagedError, OSError) as error:
@@ -132,15 +135,17 @@ def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None
     return requested_topic or known[0]
 
 
-def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str]) -> ColumnTable:
+def _collect_messages(
+    source: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str], locked: Sequence[str]
+) -> ColumnTable:
     times: list[int] = []  # nanoseconds
     rows: dict[str, list[np.ndarray]] = {name: [] for name, _ in FIELDS}
-    indices_by_names: dict[tuple[str, ...], list[int] | None] = {}
+    resting: list[np.ndarray] = []  # positions of the locked joints
+    indices_by_names: dict[tuple[str, ...], tuple[list[int], list[int]] | None] = {}
     for recorded, message in messages:
         names = tuple(message.name)
         if names not in indices_by_names:
-            has_all = set(joints) <= set(names)
-            indices_by_names[names] = [names.index(joint) for joint in joints] if has_all else None
+            indices_by_names[names] = _find_indices(names, joints, locked)
         indices = indices_by_names[names]
         if indices is None:
             continue  # a message of another publisher on the same topic, with other joints
@@ -148,17 +153,36 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
         times.append(stamp or recorded)
         for name, field in FIELDS:
             values = getattr(message, field)
-            rows[name].append(values[indices] if len(values) == len(names) else np.full(len(joints), np.nan))
+            rows[name].append(values[indices[0]] if len(values) == len(names) else np.full(len(joints), np.nan))
+        if locked:
+            # The position at index len(names) is that of a joint that the message does not contain.
+            is_complete = len(message.position) == len(names)
+            positions = np.append(message.position, np.nan) if is_complete else np.full(len(names) + 1, np.nan)
+            resting.append(positions[indices[1]])
+    recorded_names = {name for names in indices_by_names for name in names}
     if not times:
-        raise _make_missing_joint_error(source, joints, sorted({name for names in indices_by_names for name in names}))
+        raise _make_missing_joint_error(source, joints, sorted(recorded_names))
     columns: dict[str, PerSample] = {"t": (np.array(times, dtype=np.int64) - times[0]) * 1e-9}
     for name, _ in FIELDS:
         values = np.array(rows[name], dtype=np.float64)
         if not np.all(np.isnan(values)):
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
-    recorded_names = {name for names in indices_by_names for name in names}
-    ignored = tuple(sorted(recorded_names - set(joints)))
+    columns |= {f"q_{joint}": np.array(resting)[:, k] for k, joint in enumerate(locked) if joint in recorded_names}
+    ignored = tuple(sorted(recorded_names - {*joints, *locked}))
     return replace(ColumnTable.of(columns, len(times), kind="bag"), ignored_joints=ignored)
+
+
+def _find_indices(
+    names: Sequence[str], joints: Sequence[str], locked: Sequence[str]
+) -> tuple[list[int], list[int]] | None:
+    """Return the indices of both kinds of joints in messages with these names; None if not all ``joints`` are there.
+
+    The index of a locked joint that is not there is the number of names.
+    """
+    if not set(joints) <= set(names):
+        return None
+    found = {name: k for k, name in reversed(list(enumerate(names)))}
+    return [found[joint] for joint in joints], [found.get(joint, len(names)) for joint in locked]
 
 
 def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:

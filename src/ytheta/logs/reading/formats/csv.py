@@ -8,20 +8,25 @@ with the wrong number of fields, or with a field that is not a number, is an err
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
-from ytheta.logs.reading.table import ColumnTable
-from ytheta.shapes import PerSample
+from ytheta.logs.reading.table import Column, ColumnTable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -36,19 +41,22 @@ class _UnparsedRows:
     padded: bool = False
 
 
-def read_csv(path: Path, skip: int = 0, joints: Sequence[str] = ()) -> ColumnTable:
-    """Return the table of a text file without its first ``skip`` lines; ``joints`` are those of the robot."""
+def read_csv(path: Path, skip: int = 0, joints: Sequence[str] = (), locked: Sequence[str] = ()) -> ColumnTable:
+    """Return the table of a text file without its first ``skip`` lines; ``joints`` are those of the robot.
+
+    ``locked`` are the joints that the robot has locked.
+    """
     try:
-        return _read_text(path, skip, joints)
+        return _read_text(path, skip, joints, locked)
     except csv.Error as error:
         raise InputError(f"{path}: a line cannot be split into fields: {error}; export the log again") from None
 
 
-def _read_text(path: Path, skip: int, joints: Sequence[str]) -> ColumnTable:
+def _read_text(path: Path, skip: int, joints: Sequence[str], locked: Sequence[str]) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
     echoed = () if skip else find_echoed_names(lines)
     if set(echoed) & set(joints):
-        return read_topic_echo(path, lines, echoed, joints)
+        return read_topic_echo(path, lines, echoed, joints, locked)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")
@@ -66,20 +74,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
 
     numbers = [str(k) for k in range(dialect.columns)]
     try:
-        frame = pl.read_csv(
-            normalize_text(path, dialect.separator, padded=dialect.padded),
-            has_header=False,
-            schema=dict.fromkeys(numbers, pl.Float64),
-            separator="," if dialect.separator == " " else dialect.separator,
-            decimal_comma=dialect.decimal_comma,
-            skip_lines=dialect.skip,
-            comment_prefix=dialect.comment,
-            quote_char='"' if dialect.quoted else None,
-            ignore_errors=True,
-            missing_columns="insert",
-            glob=False,
-            encoding="utf8-lossy",
-        )
+        frame = _parse_fields(path, dialect)
     except pl.exceptions.NoDataError:
         raise InputError(f"{path} contains column names but no data; record the motion again") from None
     except pl.exceptions.PolarsError as error:
@@ -89,29 +84,77 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         ) from None
     # If every line ends with a separator, the last column is empty; this does not count as a row that was not parsed.
     used = [name for name in numbers if frame[name].null_count() < len(frame)] or numbers
+    texts = _find_text_columns(path, dialect, [int(name) for name in numbers if name not in used])
     has_null = frame.select(pl.any_horizontal(pl.col(used).is_null())).to_series().to_numpy()
     rows = {int(row) for row in np.flatnonzero(has_null)}
-    unparsed = _classify_unparsed_rows(path, dialect, rows) if rows else _UnparsedRows()
+    unparsed = _classify_unparsed_rows(path, dialect, rows, texts) if rows else _UnparsedRows()
     if unparsed.padded and not dialect.padded:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
-    columns: list[PerSample] = []
-    for number in numbers:
+    names = dialect.names or tuple(numbers)
+    columns: list[Column] = []
+    for k, number in enumerate(numbers):
         values = frame[number].to_numpy()
-        columns.append(np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64))
+        if k in texts:
+            columns.append(TextColumn(partial(_load_texts, path, dialect, k, keep), names[k], str(path)))
+        else:
+            columns.append(np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64))
     return ColumnTable(
-        dialect.names or tuple(numbers),
+        names,
         columns,
         int(np.count_nonzero(keep)),
         dialect.names is not None,
-        unparsed.findings,
+        (*_report_preamble(dialect), *unparsed.findings),
         kind="text table",
     )
 
 
-def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _UnparsedRows:
-    """Classify rows by reading their text again; Polars did not parse all fields of these rows."""
+def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> pl.DataFrame:
+    """Return the fields as numbers, null where they are none; the column ``text`` is kept as it is."""
+    import polars as pl
+
+    kinds = {str(k): pl.String if k == text else pl.Float64 for k in range(dialect.columns)}
+    return pl.read_csv(
+        normalize_text(path, dialect.separator, padded=dialect.padded),
+        has_header=False,
+        schema=kinds,
+        separator="," if dialect.separator == " " else dialect.separator,
+        decimal_comma=dialect.decimal_comma,
+        skip_lines=dialect.skip,
+        comment_prefix=dialect.comment,
+        quote_char='"' if dialect.quoted else None,
+        ignore_errors=True,
+        missing_columns="insert",
+        glob=False,
+        encoding="utf8-lossy",
+    )
+
+
+def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> frozenset[int]:
+    """Return the columns without a single number whose first row contains a text, such as a date."""
+    if not candidates:
+        return frozenset()
+    first = next((line for _, line in _iterate_data_lines(path, dialect) if line.strip() and not is_comment(line)), "")
+    fields = dialect.split(first)
+    return frozenset(
+        k
+        for k in candidates
+        if k < len(fields) and parse_number(fields[k], decimal_comma=dialect.decimal_comma) is None
+    )
+
+
+def _load_texts(path: Path, dialect: Dialect, column: int, keep: np.ndarray) -> list[str | None]:
+    """Return the texts of a column in the rows that are kept."""
+    texts = _parse_fields(path, dialect, text=column)[str(column)]
+    return [texts[int(row)] for row in np.flatnonzero(keep)] if not keep.all() else texts.to_list()
+
+
+def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int], texts: Collection[int]) -> _UnparsedRows:
+    """Classify rows by reading their text again; Polars did not parse all fields of these rows.
+
+    The columns ``texts`` contain no numbers in any row.
+    """
     drop: list[int] = []
     findings: tuple[Finding, ...] = ()
     padded = False
@@ -130,16 +173,18 @@ def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _Un
         elif len(fields) != dialect.columns:
             raise _make_wrong_length_error(path, number, len(fields), dialect.columns)
         else:
-            _refuse_non_numeric_fields(path, number, fields, dialect)
+            _refuse_non_numeric_fields(path, number, fields, dialect, texts)
             padded = padded or any(field != field.strip() for field in fields)
     if short_line is not None:
         findings = (_report_truncated(*short_line, dialect.columns),)
     return _UnparsedRows(tuple(drop), findings, padded)
 
 
-def _refuse_non_numeric_fields(path: Path, number: int, fields: list[str], dialect: Dialect) -> None:
+def _refuse_non_numeric_fields(
+    path: Path, number: int, fields: list[str], dialect: Dialect, texts: Collection[int]
+) -> None:
     for k, field in enumerate(fields):
-        if parse_number(field, decimal_comma=dialect.decimal_comma) is None:
+        if k not in texts and parse_number(field, decimal_comma=dialect.decimal_comma) is None:
             name = dialect.names[k] if dialect.names else str(k)
             raise InputError(
                 f"{path}, line {number}: {field.strip()[:40]!r} in the column {name!r} is not a number; "
@@ -158,6 +203,16 @@ def _iterate_data_lines(path: Path, dialect: Dialect) -> Iterator[tuple[int, str
     for number, line in iterate_lines(path):
         if number > dialect.skip and not (dialect.comment and line.startswith(dialect.comment)):
             yield number, line
+
+
+def _report_preamble(dialect: Dialect) -> list[Finding]:
+    if not dialect.preamble:
+        return []
+    first = "line, which does" if dialect.preamble == 1 else f"{dialect.preamble} lines, which do"
+    statement = f"skipped the first {first} not belong to the table"
+    remedy = "if the header is another line, write skip = … in a mapping, the number of lines before it"
+    fields = {"lines": dialect.preamble}
+    return [Finding(LogFindingCode.HEADER, Severity.NOTE, statement, remedy, fields=fields)]
 
 
 def _report_truncated(number: int, count: int, expected: int) -> Finding:

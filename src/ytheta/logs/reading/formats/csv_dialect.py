@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from ytheta.logs.reading.columns.column_names import BRACKETED_UNITS
+
 COMMENT_PREFIXES = ("#", "%")
 SEPARATORS = (";", "\t", ",", " ")  # separators that are never part of a number come first
 SAMPLED_LINES = 200
@@ -31,6 +33,7 @@ class Dialect:
     comment: str | None = None
     quoted: bool = False  # fields are in quotes; otherwise quotes are ignored, since a stray quote would join lines
     padded: bool = False  # there are spaces next to separators; Polars would treat the spaces as part of the fields
+    preamble: int = 0  # number of lines before the header that do not belong to the table
 
     def split(self, line: str) -> list[str]:
         return split_fields(line, self.separator)
@@ -66,18 +69,59 @@ def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
     if not content:
         return None
     separator, count = _choose_separator([line for _, line in content])
+    preamble = _find_preamble([split_fields(line, separator) for _, line in content], count)
+    units = _parse_unit_row([split_fields(line, separator) for _, line in content[preamble : preamble + 2]])
+    content = content[preamble:]
     first, line = content[0]
     body = [split_fields(text, separator) for _, text in content[1:]] or [split_fields(line, separator)]
     decimal_comma = separator in ";\t " and any(_DECIMAL_COMMA.fullmatch(f.strip()) for row in body for f in row)
     names = _parse_header(split_fields(line, separator), decimal_comma=decimal_comma)
     start = first
+    if names is not None and units is not None:
+        names = tuple(f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True))
+        del content[1]
     if names is not None:
-        start = content[1][0] if len(content) > 1 else first + 1
+        start = content[1][0] if len(content) > 1 else content[0][0] + 1 + (units is not None)
     if names is None:
         names = _parse_commented_header([text for k, text in numbered if k < first], separator, count)
     quoted = any('"' in text for _, text in content)
     padded = separator == " " or any(f != f.strip() for row in body for f in row)
-    return Dialect(separator, len(names) if names else count, names, start, decimal_comma, comment, quoted, padded)
+    columns = len(names) if names else count
+    skipped = first - skip if preamble else 0
+    return Dialect(separator, columns, names, start, decimal_comma, comment, quoted, padded, skipped)
+
+
+def _find_preamble(rows: list[list[str]], count: int) -> int:
+    """Return the number of lines before the header that describe the recording; 0 unless there clearly are some.
+
+    These lines have another number of fields than the table, the first row of which is the first line with as many
+    fields as most lines, more than half of them numbers. The line before it, or the one before the units, is the header
+    and consists of texts only.
+    """
+    if len(rows[0]) == count or count < 2:
+        return 0
+    data = next((k for k, row in enumerate(rows) if len(row) == count and _count_numbers(row) > count / 2), 0)
+    header = data - 1
+    while header > 0 and len(rows[header - 1]) == count:
+        header -= 1
+    is_header = header > 0 and len(rows[header]) == count and not _count_numbers(rows[header])
+    has_units = data - header == 2 and _parse_unit_row(rows[header:data]) is not None
+    return header if is_header and (data - header == 1 or has_units) else 0
+
+
+def _count_numbers(fields: list[str]) -> int:
+    """Return how many fields are numbers, with a decimal point or a decimal comma; missing values are none."""
+    numbers = (parse_number(field, decimal_comma=True) for field in fields)
+    return sum(number is not None and number == number for number in numbers)  # NaN is a missing value
+
+
+def _parse_unit_row(rows: list[list[str]]) -> tuple[str, ...] | None:
+    """Return the units in the second of two lines, if it consists of units only; None if it does not."""
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
+        return None
+    units = tuple(field.strip().strip('"').strip().strip("[]()").strip() for field in rows[1])
+    is_known = all(not unit or unit.casefold() in BRACKETED_UNITS for unit in units)
+    return units if is_known and any(units) else None
 
 
 def _choose_separator(lines: list[str]) -> tuple[str, int]:

@@ -1,8 +1,9 @@
 """Reading JSON lines: one object per line and sample, such as {"t": 0.01, "q": [0.1, 0.2], "tau": [3, 4]}.
 
 Nested objects give columns such as ``state.q1``; the entries of a list are counted from 1. A list of names beside lists
-of numbers of the same length, as in a JointState message, gives columns such as ``position.elbow``. The first object
-defines the columns; a value that is missing in another line is a missing value of the log.
+of numbers of the same length, as in a JointState message, gives columns such as ``position.elbow``. A list of objects
+is like an object whose keys are their names (``joints.elbow.position``) or, without names, their numbers from 1. The
+first object defines the columns; a value that is missing in another line is a missing value of the log.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ MAX_LINE_LENGTH = 1 << 20  # bytes
 MAX_COLUMNS = 10_000
 MAX_DEPTH = 20  # of objects within objects
 NAME_KEYS = ("name", "names", "joint_names")
+ITEM_NAME_KEYS = ("name", "joint", "joint_name")  # of an object in a list
 
 
 def read_json_lines(path: Path) -> ColumnTable:
     """Return the table of a file with one JSON object per line."""
     layout: _Layout | None = None
     numbers = array("d")  # row by row
-    rows, incomplete = 0, 0
+    rows, incomplete, has_objects = 0, 0, False
     for number, line in _iterate_lines(path):
         if incomplete:
             raise _make_error(path, incomplete, "it is not a JSON object")
@@ -44,6 +46,10 @@ def read_json_lines(path: Path) -> ColumnTable:
             continue
         if layout is None:
             _check_first_object(path, number, line, record)
+            has_objects = _name_objects(record, 0) != record
+        if has_objects:
+            record = _name_objects(record, 0)
+        if layout is None:
             layout = _Layout.of(record)
             if len(layout.names) > MAX_COLUMNS:
                 raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
@@ -173,6 +179,22 @@ def _flatten(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tup
                 yield f"{name}.{labels[k]}" if named and labels else f"{name}{k + 1}", _to_number(entry)
         elif isinstance(value, int | float | None):
             yield name, _to_number(value)
+
+
+def _name_objects(record: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """Return an object in which lists of objects are objects, whose keys are names or numbers from 1."""
+    named = {}
+    for key, value in record.items():
+        if _is_list_of(value, dict) and depth < MAX_DEPTH:
+            names = [next((each[name] for name in ITEM_NAME_KEYS if name in each), None) for each in value]
+            is_named = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+            keys = [str(name) for name in names] if is_named else [str(k + 1) for k in range(len(value))]
+            named[key] = _name_objects(dict(zip(keys, value, strict=True)), depth + 1)
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
+            named[key] = _name_objects(value, depth + 1)
+        else:
+            named[key] = value
+    return named
 
 
 def _is_list_of(value: object, kind: Any) -> bool:

@@ -177,6 +177,8 @@ def _parse_features(folder: Path, info: Mapping[str, Any]) -> Iterator[_Feature]
         shape = feature.get("shape")
         if str(feature.get("dtype")) not in NUMERIC_TYPES or not isinstance(shape, list) or len(shape) > 1:
             continue
+        if shape == [0]:  # a feature that this robot does not have
+            continue
         width = shape[0] if shape else 1
         if not isinstance(width, int) or isinstance(width, bool) or not 0 < width <= MAX_WIDTH:
             raise InputError(
@@ -195,8 +197,17 @@ def _parse_features(folder: Path, info: Mapping[str, Any]) -> Iterator[_Feature]
 
 
 def _list_labels(names: Any) -> list[str]:
-    """Return the names of the entries of a feature: a list, a list in a list, or a list in a dict; or nothing."""
+    """Return the names of the entries of a feature: a list, a list in a list, or a list in a dict; or nothing.
+
+    A dict may also contain the number of each name, counted from 0.
+    """
     for _ in range(3):
+        if (
+            isinstance(names, dict)
+            and names
+            and sorted(map(str, names.values())) == sorted(map(str, range(len(names))))
+        ):
+            return sorted(names, key=lambda name: int(names[name]))
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             return names
         if isinstance(names, dict) and len(names) == 1:

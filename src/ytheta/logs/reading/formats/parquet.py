@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError
+from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.sizes.bounds import ENCODED
 from ytheta.logs.reading.sizes.parquet import DeclaredSizes
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
@@ -45,12 +47,58 @@ class ParquetColumn:
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
 
 
+@dataclass(frozen=True)
+class ParquetDates:
+    """One column of dates or durations of a Parquet file; it can only be the time."""
+
+    path: Path
+    name: str
+    kind: pl.DataType
+    sizes: DeclaredSizes
+
+    def __getitem__(self, rows: slice, /) -> PerSample:
+        raise InputError(
+            f"{self.path}: the column {self.name!r} contains {self.kind}, not numbers; store plain floating-point "
+            "columns"
+        )
+
+    def read_seconds(self, rows: slice) -> PerSample:
+        """Return durations in seconds, or dates in seconds since the first one; those that are missing are NaN."""
+        import polars as pl
+
+        self.sizes.check_column(self.name)
+        times = pl.col(self.name)
+        since = times - times.drop_nulls().first() if self.kind.base_type() is pl.Datetime else times
+        per_second = {"ns": 1e9, "us": 1e6, "ms": 1e3}[getattr(self.kind, "time_unit", "us")]
+        with explain_errors(self.path):
+            lazy = scan_file(self.path).select(since.cast(pl.Int64).cast(pl.Float64) / per_second)
+            return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
+
+
 def read_parquet(path: Path) -> ColumnTable:
     """Return the table of a Parquet file; only the file's footer is read here."""
     sizes = DeclaredSizes(path)
     schema, rows = read_schema(path, sizes)
-    columns = {name: ParquetColumn(path, name, kind, sizes) for name, kind in schema.items()}
+    columns = {name: _make_column(path, name, kind, sizes) for name, kind in schema.items()}
     return ColumnTable.of(columns, rows, kind="Parquet")
+
+
+def _make_column(path: Path, name: str, kind: pl.DataType, sizes: DeclaredSizes) -> Column:
+    import polars as pl
+
+    if kind.base_type() in (pl.Datetime, pl.Duration):
+        return ParquetDates(path, name, kind, sizes)
+    if kind == pl.String:
+        return TextColumn(partial(_load_texts, path, name, sizes), name, str(path))
+    return ParquetColumn(path, name, kind, sizes)
+
+
+def _load_texts(path: Path, name: str, sizes: DeclaredSizes) -> list[str | None]:
+    import polars as pl
+
+    sizes.check_column(name)
+    with explain_errors(path):
+        return scan_file(path).select(pl.col(name)).collect()[name].to_list()
 
 
 def read_schema(path: Path, sizes: DeclaredSizes) -> tuple[Mapping[str, pl.DataType], int]:

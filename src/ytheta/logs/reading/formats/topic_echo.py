@@ -38,8 +38,13 @@ def count_warnings(lines: Sequence[str]) -> int:
     return next((k for k, line in enumerate(lines) if not line.startswith(WARNING_START)), len(lines))
 
 
-def read_topic_echo(path: Path, lines: Sequence[str], names: tuple[str, ...], joints: Sequence[str]) -> ColumnTable:
-    """Return the table of a file whose lines contain these joint names; ``lines`` are the first ones."""
+def read_topic_echo(
+    path: Path, lines: Sequence[str], names: tuple[str, ...], joints: Sequence[str], locked: Sequence[str] = ()
+) -> ColumnTable:
+    """Return the table of a file whose lines contain these joint names; ``lines`` are the first ones.
+
+    Of the joints that the robot has ``locked``, the positions are columns too.
+    """
     import polars as pl
 
     skip = count_warnings(lines)
@@ -73,6 +78,7 @@ def read_topic_echo(path: Path, lines: Sequence[str], names: tuple[str, ...], jo
     findings: tuple[Finding, ...] = ()
     expected = [pl.col(str(FIRST_NAME + k)) == pl.lit(name) for k, name in enumerate(names)]
     complete = [pl.col(str(k)).is_not_null() for k in numeric]
+    complete += [pl.col(str(k)).is_finite() for k in (0, 1)]  # seconds and nanoseconds may have too many digits
     good = frame.select(pl.all_horizontal([*expected, *complete]).fill_null(value=False)).to_series().to_numpy()
     bad = np.flatnonzero(~good)
     if len(bad):
@@ -88,8 +94,10 @@ def read_topic_echo(path: Path, lines: Sequence[str], names: tuple[str, ...], jo
     for block, quantity in enumerate(QUANTITIES[:blocks]):
         first = FIRST_NAME + n * (1 + block)
         columns |= {f"{quantity}_{joint}": values[first + names.index(joint)] for joint in joints}
+    resting = [joint for joint in locked if joint in names]
+    columns |= {f"q_{joint}": values[FIRST_NAME + n + names.index(joint)] for joint in resting}
     table = ColumnTable.of(columns, len(frame), kind="output of ros2 topic echo --csv")
-    ignored = tuple(name for name in names if name not in joints)
+    ignored = tuple(name for name in names if name not in joints and name not in resting)
     return replace(table, findings=findings, message_type="sensor_msgs/msg/JointState", ignored_joints=ignored)
 
 

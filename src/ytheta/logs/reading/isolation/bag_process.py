@@ -25,10 +25,15 @@ MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 2e-6  # reading 10 MB of a bag takes about
 
 
 def read_isolated_bag(
-    path: Path, joints: Sequence[str], topic: str | None = None, *, limits: Limits | None = None
+    path: Path,
+    joints: Sequence[str],
+    topic: str | None = None,
+    *,
+    locked: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> ColumnTable:
     """Return the table of a bag as ``read_bag`` does. ``limits`` depend on the size of the bag unless they are set."""
-    request = {"path": str(path), "joints": list(joints), "topic": topic}
+    request = {"path": str(path), "joints": list(joints), "topic": topic, "locked": list(locked)}
     try:
         reply = run_limited(__name__, "send_table", request, limits or _choose_limits(path))
     except ProcessEndedError as error:
@@ -55,7 +60,7 @@ def _choose_limits(path: Path) -> Limits:
 
 def send_table(request: dict[str, Any]) -> Reply:
     """Read a bag and return its table as a reply."""
-    table = read_bag(Path(request["path"]), request["joints"], request["topic"])
+    table = read_bag(Path(request["path"]), request["joints"], request["topic"], locked=request["locked"])
     assert table.has_header
     assert not table.findings
     assert not table.others

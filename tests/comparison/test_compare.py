@@ -99,7 +99,7 @@ def test_bad_input_is_one_sentence(folder: Path) -> None:
         line = refused("compare", "a.toml", name, cwd=folder)
         assert line == f"error: {name} is not an identified model; give a file that identify wrote"
     line = refused("compare", "a.toml", "b.toml", "--mapping", "none.toml", cwd=folder)
-    assert line == "error: a mapping is given without a log; give the log, too, or remove the mapping"
+    assert line == "error: a mapping is given without a log; give the log, too, or remove it"
     line = refused("compare", "a.toml", "panda", cwd=folder)
     assert line == "error: panda does not exist; give the path of a model that identify wrote"
 

@@ -101,7 +101,7 @@ def test_trajectories_of_other_robots_are_refused() -> None:
 
 def test_floating_bases_are_refused_by_name() -> None:
     floating = yt.float_base(make_arm())
-    with pytest.raises(InputError, match="floating base, for which the assessment of trajectories is not made"):
+    with pytest.raises(InputError, match="floating base, which the assessment of trajectories does not support"):
         yt.assess_trajectory(floating, "motion.toml")
-    with pytest.raises(InputError, match="floating base, for which the design of trajectories is not made"):
+    with pytest.raises(InputError, match="floating base, which the design of trajectories does not support"):
         yt.excite(floating)

@@ -56,6 +56,7 @@ def test_default_options_identify_an_arm_with_a_sensor() -> None:
     unknown = add_wrench_sensor(arm.with_load(Inertia(), name="tool"), "tool_grasp")
     fit = ytheta.identify(unknown, make_table(truth))
     assert fit.fit.relative_percent < 1.0
+    assert fit.fit.joint_rows == slice(0, 6)  # the six rows of the sensor have errors of their own
     values = dict(zip(fit.base.independent, fit.beta.tolist(), strict=True))
     assert abs(values["tool.m"] - TOOL.mass) < 0.02
     light = add_wrench_sensor(arm.with_load(Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="tool"), "tool_grasp")

@@ -24,6 +24,7 @@ from ytheta.files.paths import check_path
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.predict import predict
 from ytheta.identification.prediction.prediction import Prediction
+from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.logs.reading.read import LogInput, MappingInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Joint
@@ -124,16 +125,25 @@ def compare(
     *,
     log: LogInput | None = None,
     mapping: MappingInput = None,
+    degrees: bool = False,
+    rows: RowsInput = None,
+    rate: float | None = None,
+    gain: GainInput = None,
+    topic: str | None = None,
     report_stage: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare two or more model files of the same robot; with a log, also the torques that they predict."""
+    """Compare two or more model files of the same robot; with a log, also the torques that they predict.
+
+    The log is read with ``mapping``, ``degrees``, ``rows``, ``rate``, ``gain`` and ``topic`` as by ``read_log``.
+    """
     if isinstance(models, str | Path) or len(models) < 2:
         raise InputError("a comparison needs two or more model files; give a list of their paths")
-    if log is None and mapping is not None:
-        raise InputError("a mapping is given without a log; give the log, too, or remove the mapping")
+    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    if log is None:
+        options.refuse_without_log(mapping)
     read = tuple(_read_model(path) for path in models)
     _check_same_robot(read, models)
-    predictions = () if log is None else _predict_all(models, log, mapping, report_stage)
+    predictions = () if log is None else _predict_all(models, log, mapping, options, report_stage)
     return Comparison(_make_labels(models), read, _compare_parameters(read), _compare_friction(read), predictions)
 
 
@@ -243,10 +253,23 @@ def _predict_all(
     models: Sequence[str | Path],
     log: LogInput,
     mapping: MappingInput,
+    options: ReadingOptions,
     report_stage: Callable[[str], None] | None,
 ) -> tuple[Prediction, ...]:
     """Return the torques that each model predicts; the log is prepared for all of them as for the first."""
-    first = predict(models[0], log, mapping=mapping, report_stage=report_stage)
-    settings = first.preparation.settings
-    others = [predict(m, log, mapping=mapping, settings=settings, report_stage=report_stage) for m in models[1:]]
-    return first, *others
+    predictions: list[Prediction] = []
+    for model in models:
+        prediction = predict(
+            model,
+            log,
+            mapping=mapping,
+            degrees=options.degrees,
+            rows=options.rows,
+            rate=options.rate,
+            gain=options.gain,
+            topic=options.topic,
+            settings=predictions[0].preparation.settings if predictions else None,
+            report_stage=report_stage,
+        )
+        predictions.append(prediction)
+    return tuple(predictions)

@@ -28,3 +28,20 @@ class FitFindingCode(StrEnum):
     PRIOR = "prior"  # what the prior is centred on says nothing about the links
     CONSISTENCY = "consistency"  # physically consistent bodies fit the log clearly worse than the estimate
     MASS = "mass"  # the bodies weigh much more or less than the description
+
+
+# Findings after which the model describes a robot other than the one that moved.
+CONTRADICTIONS = (
+    FitFindingCode.TORQUE_SIGN,
+    FitFindingCode.TORQUE_SCALE,
+    FitFindingCode.POSITION_SIGN,
+    FitFindingCode.POSITION_OFFSET,
+    FitFindingCode.POSITION_SCALE,
+    FitFindingCode.ORIENTATION,
+    FitFindingCode.JOINT_ORDER,
+    FitFindingCode.TIME_SCALE,
+    FitFindingCode.DELAY,
+    FitFindingCode.NEGATIVE,
+    FitFindingCode.LENGTHS,
+    FitFindingCode.GRAVITY,
+)

@@ -10,21 +10,16 @@ import numpy as np
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
-from ytheta.identification.arguments import FRICTION, SMOOTH
+from ytheta.identification.equations.cached_source import CachedSource, cache_sources
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
-from ytheta.identification.equations.motion_sources import (
-    CachedSource,
-    Source,
-    cache_sources,
-    select_directions,
-    select_pieces,
-)
+from ytheta.identification.equations.motion_sources import Source, select_directions, select_pieces
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.equations.stiction import find_sticking_rates
+from ytheta.identification.inputs.arguments import FRICTION, SMOOTH
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
 from ytheta.robot.robot import Robot

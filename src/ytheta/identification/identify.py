@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import attach_findings
-from ytheta.identification.arguments import (
+from ytheta.identification.bodies.bounds import BodyBounds
+from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.fit_findings import name_log
+from ytheta.identification.fitting import Selection
+from ytheta.identification.inputs.arguments import (
     check_friction_laws,
     check_min_speed,
     check_parameters,
@@ -18,12 +22,8 @@ from ytheta.identification.arguments import (
     with_prior,
     with_unknown_loads,
 )
-from ytheta.identification.bodies.bounds import BodyBounds
-from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.fit_findings import name_log
-from ytheta.identification.fitting import Selection
-from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
-from ytheta.identification.model_file import PriorInput, read_prior
+from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, read_logs
+from ytheta.identification.inputs.prior_inputs import PriorInput, read_prior
 from ytheta.identification.procedure.request import Request
 from ytheta.identification.procedure.run import run_identification
 from ytheta.identification.result import Identification

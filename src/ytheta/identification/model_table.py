@@ -158,6 +158,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
             "log_rows": origin.log_rows,
+            "log_digests": list(origin.log_digests),
             "cutoff": origin.cutoff,  # of the errors
             "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
             "derivative": origin.settings[0].derivative,

@@ -10,14 +10,12 @@ parameters. A robot description has no covariance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.findings import attach_findings
-from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
@@ -26,6 +24,7 @@ from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
 from ytheta.identification.fit_findings import find_resting_joints
+from ytheta.identification.inputs.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.prediction.prediction import Prediction
 from ytheta.identification.prediction.torque_model import (
     ModelInput,
@@ -36,7 +35,7 @@ from ytheta.identification.prediction.torque_model import (
 from ytheta.identification.preparing.plan import choose_judged_preparation
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings, merge_settings
+from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, merge_settings
 from ytheta.logs.reading.options import GainInput, RowsInput
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
 from ytheta.robot.robot import Robot
@@ -94,12 +93,9 @@ def predict(
     report = report_stage or ignore_stage
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
-    robot, origin = torque_model.base.robot, torque_model.origin
-    fitted = {name: origin[name] for name in ("derivative",) if name in origin}
-    defaults = replace(DEFAULT_SETTINGS, **fitted)
+    robot, defaults = torque_model.base.robot, torque_model.default_settings
     chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
-    if min_speed is None:
-        min_speed = origin.get("min_speed") if origin else AUTO
+    min_speed = torque_model.default_min_speed if min_speed is None else min_speed
     speeds = check_min_speed(robot, min_speed)
     report("reading the log")
     measured = read_log(
@@ -169,6 +165,7 @@ def _predict_torques(
         findings=tuple(dict.fromkeys((*log.findings, *preparation.findings, *resting))),
         std=None if model.identified is None else np.concatenate(deviations),
         noise=None if model.identified is None else model.identified.noise,
+        recorded=log.size,
     )
 
 

@@ -1,13 +1,4 @@
-"""The result of an identification: base parameters with their covariance, torque errors, and a verdict.
-
-Covariance    cov = sum_j (v_j c_j + e_j²) P_j
-              P_j   covariance of beta for unit noise of joint j, from the estimator
-              c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
-              v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
-                    of equations and the degrees of freedom d_j
-              e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
-              Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
-"""
+"""The result of an identification: base parameters with their covariance, torque errors, and a verdict."""
 
 from __future__ import annotations
 
@@ -37,16 +28,20 @@ from ytheta.identification.assessment.prediction_std import ParameterUncertainty
 from ytheta.identification.assessment.residual_causes import ResidualCause
 from ytheta.identification.assessment.torque_errors import ReportedErrors, TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
-from ytheta.identification.equations.autocorrelation import (
-    MIN_REMAINING_SHARE,
-    compute_autocorrelation_time,
-    compute_noise_autocovariance,
+from ytheta.identification.covariance import (
+    compute_correlation,
+    compute_noise,
+    compute_noise_autocorrelation_time,
+    compute_relative_percent,
+    compute_std,
+    compute_torque_noise,
 )
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
+from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
-from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.finding_codes import CONTRADICTIONS
+from ytheta.identification.origin import Origin
 from ytheta.identification.priors.noise import bound_preparation_errors
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
@@ -59,74 +54,9 @@ from ytheta.identification.standard_parameters import (
 )
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.origin import LogOrigin, LogSize
-from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
-
-# Findings after which the model describes a robot other than the one that moved.
-CONTRADICTIONS = (
-    FitFindingCode.TORQUE_SIGN,
-    FitFindingCode.TORQUE_SCALE,
-    FitFindingCode.POSITION_SIGN,
-    FitFindingCode.POSITION_OFFSET,
-    FitFindingCode.POSITION_SCALE,
-    FitFindingCode.ORIENTATION,
-    FitFindingCode.JOINT_ORDER,
-    FitFindingCode.TIME_SCALE,
-    FitFindingCode.DELAY,
-    FitFindingCode.NEGATIVE,
-    FitFindingCode.LENGTHS,
-    FitFindingCode.GRAVITY,
-)
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The logs and settings of an identification."""
-
-    logs: tuple[str, ...]
-    validation_logs: tuple[str, ...]
-    form: str
-    estimator: str
-    parameters: tuple[str, ...]  # the selected standard parameters
-    min_speed: tuple[float, ...] | str | None  # rad/s or m/s; slower or, with "auto", resting joints were left out
-    settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
-    validation_settings: tuple[PreparationSettings, ...] = ()  # one per validation log
-    judged_cutoffs: tuple[float, ...] = ()  # in Hz; one per log, validation logs last: those of the torque errors
-    expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
-    prior: PriorCenter = PriorCenter.NONE
-    prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
-    log_origins: tuple[LogOrigin | None, ...] = ()  # one per log, validation logs last: the columns of the files
-    log_sizes: tuple[LogSize, ...] = ()  # one per log, validation logs last: as recorded, before the low-pass
-
-    @property
-    def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
-        """Names and origins of the logs that were read from files or tables."""
-        pairs = zip((*self.logs, *self.validation_logs), self.log_origins, strict=False)  # origins may be unknown
-        return [(name, origin) for name, origin in pairs if origin is not None]
-
-    @property
-    def log_rows(self) -> list[list[int]] | None:
-        """First row and stop of each log in its file or table, validation logs last; None unless all are known."""
-        rows = [[each.first, each.stop] for each in self.log_origins if each is not None]
-        return rows if rows and len(rows) == len(self.log_origins) else None
-
-    @property
-    def fit_sizes(self) -> tuple[LogSize, ...]:
-        """The sizes of the logs of the fit."""
-        return self.log_sizes[: len(self.logs)]
-
-    @property
-    def validation_sizes(self) -> tuple[LogSize, ...]:
-        """The sizes of the validation logs."""
-        return self.log_sizes[len(self.logs) :]
-
-    @property
-    def cutoff(self) -> float:
-        """The lowest cut-off of the torque errors, in Hz."""
-        return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,8 +137,8 @@ class Identification(Reported):
     @cached_property
     def noise(self) -> PerJoint:
         """Standard deviation of each joint's equations: of their residuals, corrected for degrees of freedom."""
-        used = self.autocorrelation_time * self.estimate.degrees_of_freedom
-        return freeze(np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0)))
+        counts, used = self.normal_equations.counts, self.autocorrelation_time * self.estimate.degrees_of_freedom
+        return freeze(compute_noise(self.residual_squares, counts - used))
 
     @cached_property
     def torque_noise(self) -> PerJoint:
@@ -219,9 +149,7 @@ class Identification(Reported):
         """
         if self.equation_autocorrelation_time is None:
             return self.noise
-        used = self.fit.autocorrelation_time * self.estimate.degrees_of_freedom
-        remaining = np.maximum(self.fit.counts - used, MIN_REMAINING_SHARE * self.fit.counts)
-        return freeze(np.sqrt(self.fit.residual / np.maximum(remaining, 1.0)))
+        return freeze(compute_torque_noise(self.fit, self.estimate.degrees_of_freedom))
 
     @property
     def residual_squares(self) -> PerJoint:
@@ -247,16 +175,12 @@ class Identification(Reported):
         """
         if self.equation_autocorrelation_time is not None:
             return self.equation_autocorrelation_time
-        hat, autocovariance = self.estimate.hat, self.fit.autocovariance
-        if hat is not None:
-            autocovariance = compute_noise_autocovariance(autocovariance, hat, self.normal_equations.counts)
-        return freeze(compute_autocorrelation_time(autocovariance))
+        return freeze(compute_noise_autocorrelation_time(self.fit, self.estimate.hat, self.normal_equations.counts))
 
     @cached_property
     def std(self) -> PerBase:
         """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
-        unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
-        return freeze(np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0))))
+        return freeze(compute_std(self.covariance, self.estimate.unidentified))
 
     @cached_property
     def uncertainty(self) -> ParameterUncertainty:
@@ -280,7 +204,8 @@ class Identification(Reported):
         if other is None:
             return None
         scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
-        return PredictionQuality.without_errors(other.regressor.compute_rms_std(self.uncertainty), scale)
+        std = other.regressor.compute_rms_std(self.uncertainty)
+        return PredictionQuality.without_errors(std, scale, joint_rows=self.fit.joint_rows)
 
     @property
     def before_after(self) -> BeforeAfter | None:
@@ -321,14 +246,12 @@ class Identification(Reported):
     @property
     def relative_std_percent(self) -> PerBase:
         """Standard deviations relative to the absolute values of beta, in percent."""
-        size = abs(self.beta)
-        return 100.0 * self.std / np.where(size > 0.0, size, np.finfo(float).tiny)
+        return compute_relative_percent(self.std, self.beta)
 
     @cached_property
     def correlation(self) -> BaseByBase:
         """Correlation matrix of the errors of beta."""
-        std = np.sqrt(np.maximum(np.diag(self.covariance), np.finfo(float).tiny))
-        return freeze(self.covariance / np.outer(std, std))
+        return freeze(compute_correlation(self.covariance))
 
     @cached_property
     def decomposition(self) -> NormalDecomposition:

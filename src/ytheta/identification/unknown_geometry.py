@@ -13,8 +13,9 @@ from ytheta.dynamics.motion import scalars
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.lagrangian_combination import Combination
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identifiability.regrouping import Combination, Regrouping
+from ytheta.identifiability.regrouping import Regrouping
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.native import compile_graph

@@ -14,6 +14,7 @@ from ytheta.identification.assessment.prediction_quality import (
     find_scales,
     measure_quality,
 )
+from ytheta.identification.assessment.torque_errors import TorqueErrors
 
 
 def test_errors_are_relative_to_the_variation() -> None:
@@ -43,6 +44,39 @@ def test_totals_weigh_joints_by_their_scale() -> None:
     expected = quality.add_uncertainty(replace(quality, uncertainty=np.array([0.0, 30.0])))
     np.testing.assert_allclose(expected.error, [10.0, 50.0])
     assert np.isnan(PredictionQuality(np.array([np.nan, 1.0]), np.zeros(2), np.ones(2)).total_error)
+
+
+def test_the_weight_of_a_floating_robot_does_not_hide_the_errors_of_its_joints() -> None:
+    """A measured wrench has errors of its own; one that is zero counts, since nothing is added to the torque."""
+    weight, joints = np.array([150.0, 50.0]), np.array([1.0, 2.0])
+    scale = np.concatenate([weight, joints])
+    error = np.array([0.01, 0.01, 20.0, 30.0])
+    quality = PredictionQuality(error, 0.5 * error, scale, joint_rows=slice(2, None))
+    assert quality.total_error == pytest.approx(np.hypot(20.0, 60.0) / np.hypot(1.0, 2.0))
+    assert quality.total_uncertainty == pytest.approx(0.5 * quality.total_error)
+    assert quality.add_uncertainty(quality).total_error > quality.total_error
+    assert PredictionQuality(error, error, scale).total_error < 1.0  # the twin
+    no_torque = PredictionQuality(error, error, np.array([150.0, 50.0, 0.0, 0.0]), joint_rows=slice(2, None))
+    assert no_torque.total_error == pytest.approx(0.01)
+    errors = make_errors(residual=[1.0, 9.0], torque=[2e4, 100.0], wrench_rows=1)
+    assert errors.relative_percent == errors.raw_relative_percent == pytest.approx(30.0)
+    assert replace(errors, wrench_rows=0).relative_percent < 3.0
+    sensor = make_errors(residual=[9.0, 1.0], torque=[100.0, 2e4], sensor_rows=1)
+    assert sensor.relative_percent == sensor.raw_relative_percent == pytest.approx(30.0)
+    assert replace(sensor, sensor_rows=0).relative_percent < 3.0
+    free = make_errors(residual=[1.0, 8.0], torque=[0.0, 100.0], wrench_rows=1)
+    assert free.relative_percent == pytest.approx(30.0)
+
+
+def make_errors(
+    *, residual: list[float], torque: list[float], wrench_rows: int = 0, sensor_rows: int = 0
+) -> TorqueErrors:
+    """Errors with these sums, and otherwise those of an arm."""
+    arm = known_arm()
+    errors = arm.identify(arm.draw_source(np.random.default_rng(0), None)).fit
+    squares, sums = np.array(residual), np.array(torque)
+    changed = replace(errors, residual=squares, raw_residual=squares, torque=sums, raw_torque=sums)
+    return replace(changed, wrench_rows=wrench_rows, sensor_rows=sensor_rows)
 
 
 def test_no_torque_and_no_error_is_no_error() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.robot.missing_meshes import list_incomplete_links
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint
 
@@ -45,7 +46,9 @@ class BeforeAfter:
 
 def is_described(robot: Robot) -> bool:
     """Return whether the description contains inertias of links that move, so that it predicts torques."""
-    return not robot.unset_symbols and any(not robot.link(joint.child).inertia.massless for joint in robot.joints)
+    if robot.unset_symbols or list_incomplete_links(robot):
+        return False
+    return any(not robot.link(joint.child).inertia.massless for joint in robot.joints)
 
 
 def has_friction(robot: Robot) -> bool:

@@ -14,7 +14,7 @@ torque of the shoulder, so that the error is small for the drive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,42 +28,48 @@ MIN_SCALE_RATIO = 0.15
 
 @dataclass(frozen=True, eq=False)
 class PredictionQuality:
-    """Errors and uncertainties in percent of the scales; see the module docstring. The arrays are read-only."""
+    """Errors and uncertainties in percent of the scales; see the module docstring. The arrays are read-only.
+
+    ``joint_rows`` are the rows that count in the errors of all joints together, see ``TorqueErrors``.
+    """
 
     error: PerJoint
     uncertainty: PerJoint
     scale: PerJoint
+    joint_rows: slice = field(default_factory=lambda: slice(None))
 
     def __post_init__(self) -> None:
         for values in (self.error, self.uncertainty, self.scale):
             freeze(values)
 
     @classmethod
-    def without_errors(cls, std: PerJoint, scale: PerJoint) -> PredictionQuality:
+    def without_errors(cls, std: PerJoint, scale: PerJoint, *, joint_rows: slice) -> PredictionQuality:
         """Return the quality for motion whose torques were not measured; its errors are zero."""
-        return cls(np.zeros(len(scale)), _divide(std, scale), scale)
+        return cls(np.zeros(len(scale)), _divide(std, scale), scale, joint_rows)
 
     @property
     def total_error(self) -> float:
         """Error of all joints together, in percent."""
-        return _combine(self.error, self.scale)
+        return self._combine(self.error)
 
     @property
     def total_uncertainty(self) -> float:
         """Uncertainty of all joints together, in percent."""
-        return _combine(self.uncertainty, self.scale)
+        return self._combine(self.uncertainty)
 
     def add_uncertainty(self, other: PredictionQuality) -> PredictionQuality:
         """Return the quality that is expected on the motion of ``other``, where nothing was measured.
 
         The error is that of this motion, which the model lacks or which is noise, and the uncertainty there.
         """
-        return PredictionQuality(np.hypot(self.error, other.uncertainty), other.uncertainty, self.scale)
+        error = np.hypot(self.error, other.uncertainty)
+        return PredictionQuality(error, other.uncertainty, self.scale, self.joint_rows)
 
-
-def _combine(percents: PerJoint, scale: PerJoint) -> float:
-    total = np.linalg.norm(scale)
-    return float(np.linalg.norm(percents * scale) / total if total > 0.0 else np.max(percents, initial=0.0))
+    def _combine(self, percents: PerJoint) -> float:
+        joints = self.joint_rows if self.scale[self.joint_rows].any() else slice(None)
+        percents, scale = percents[joints], self.scale[joints]
+        total = np.linalg.norm(scale)
+        return float(np.linalg.norm(percents * scale) / total if total > 0.0 else np.max(percents, initial=0.0))
 
 
 def measure_quality(errors: TorqueErrors, std: PerJoint, *, prismatic: Sequence[bool]) -> PredictionQuality:
@@ -74,7 +80,8 @@ def measure_quality(errors: TorqueErrors, std: PerJoint, *, prismatic: Sequence[
     """
     scale = find_scales(errors.variation, errors.torque_rms, prismatic=prismatic)
     judged = errors.judged if errors.judged.any() else np.ones(len(scale), dtype=bool)
-    return PredictionQuality(_divide(errors.rms, scale) * judged, _divide(std, scale), scale * judged)
+    error = _divide(errors.rms, scale) * judged
+    return PredictionQuality(error, _divide(std, scale), scale * judged, errors.joint_rows)
 
 
 def find_scales(variation: PerJoint, torque_rms: PerJoint, *, prismatic: Sequence[bool]) -> PerJoint:

@@ -199,5 +199,6 @@ class _ErrorAccumulator:
             regressor=regressor,
             other_motion=other_motion,
             wrench_rows=self.problem.layout.wrench_rows,
+            sensor_rows=self.problem.layout.sensor_rows,
             **sums,
         )

@@ -64,6 +64,7 @@ class TorqueErrors:
     regressor: RegressorSamples  # at the samples of the trace
     other_motion: OtherMotion | None = None  # None if joints cannot be shifted in time, as in robots with loops
     wrench_rows: int = 0  # number of joints, the first ones, that are the coordinates of a floating base
+    sensor_rows: int = 0  # number of joints, the last ones, that are the coordinates of force-torque sensors
 
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
@@ -77,8 +78,9 @@ class TorqueErrors:
 
     @property
     def relative_percent(self) -> float:
-        """Relative error of all joints together, in percent."""
-        return _compute_percent(self.residual.sum(), self.torque.sum())
+        """Relative error of all joints together, in percent; measured wrenches do not count (``joint_rows``)."""
+        joints = self.joint_rows
+        return _compute_percent(self.residual[joints].sum(), self.torque[joints].sum())
 
     @property
     def per_joint_percent(self) -> PerJoint:
@@ -89,13 +91,25 @@ class TorqueErrors:
     @property
     def raw_relative_percent(self) -> float:
         """Relative error of all joints together, computed with the torque before the low-pass, in percent."""
-        return _compute_percent(self.raw_residual.sum(), self.raw_torque.sum())
+        joints = self.joint_rows
+        return _compute_percent(self.raw_residual[joints].sum(), self.raw_torque[joints].sum())
 
     @property
     def raw_per_joint_percent(self) -> PerJoint:
         """Relative error of every joint, computed with the torque before the low-pass, in percent."""
         torque = self._replace_free_wrench(self.raw_torque)
         return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, torque, strict=True)])
+
+    @property
+    def joint_rows(self) -> slice:
+        """The rows that count in the error of all joints; all rows if no joint has a torque.
+
+        Those of a measured wrench on a floating base and of force-torque sensors have errors of their own. The weight
+        of a robot in N is so much larger than its torques in Nm that a common error would hide those of the joints.
+        """
+        first = self.wrench_rows if self.torque[: self.wrench_rows].any() else 0  # zero if nothing touches the base
+        joints = slice(first, len(self.torque) - self.sensor_rows)
+        return joints if self.torque[joints].any() else slice(None)
 
     @property
     def used_share(self) -> PerJoint:

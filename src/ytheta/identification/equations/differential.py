@@ -62,6 +62,7 @@ class Differential:
             joints=len(robot.actuated),
             base_count=len(self.base),
             wrench_rows=len(robot.base_coordinates),
+            sensor_rows=len(robot.sensor_coordinates),
         )
 
     def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:

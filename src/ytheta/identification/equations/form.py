@@ -43,23 +43,31 @@ class SampleRange:
 class RegressorLayout:
     """Positions of the non-zeros of Y: for every joint its rows in ``values`` and the base parameters of these rows.
 
-    ``wrench_rows`` is the number of joints, the first ones, that are the coordinates of a floating base.
+    ``wrench_rows`` is the number of joints, the first ones, that are the coordinates of a floating base, and
+    ``sensor_rows`` of those, the last ones, that are the coordinates of force-torque sensors.
     """
 
     base_count: int
     slices: tuple[slice, ...]
     columns: tuple[Int[np.ndarray, "own"], ...]
     wrench_rows: int = 0
+    sensor_rows: int = 0
 
     @classmethod
     def of(
-        cls, indices: Sequence[Int[np.ndarray, "nonzeros"]], *, joints: int, base_count: int, wrench_rows: int = 0
+        cls,
+        indices: Sequence[Int[np.ndarray, "nonzeros"]],
+        *,
+        joints: int,
+        base_count: int,
+        wrench_rows: int = 0,
+        sensor_rows: int = 0,
     ) -> RegressorLayout:
         """Create the layout from the indices of the non-zeros, sorted by joint as in a kernel."""
         rows, columns = indices
         ends = np.searchsorted(rows, np.arange(joints + 1))
         slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
-        return cls(base_count, slices, tuple(columns[part] for part in slices), wrench_rows)
+        return cls(base_count, slices, tuple(columns[part] for part in slices), wrench_rows, sensor_rows)
 
     @cached_property
     def groups(self) -> RowGroups:

@@ -13,6 +13,7 @@ from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomi
 from ytheta.files.tables import write_table
 from ytheta.findings import Finding
 from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.logs.origin import LogSize
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, PerSample, SamplesByJoint, freeze
@@ -39,6 +40,7 @@ class Prediction(Reported):
                  of its fit; None if it is not known. A new measurement at this cut-off differs from the prediction by
                  both: its variance is std² + noise²
     findings     findings about the log and its preparation
+    recorded     size of the log before its preparation, which keeps fewer samples; None if it is not known
     """
 
     subject: ClassVar[str] = "prediction"
@@ -53,6 +55,7 @@ class Prediction(Reported):
     findings: tuple[Finding, ...] = ()
     std: SamplesByJoint | None = None
     noise: PerJoint | None = None
+    recorded: LogSize | None = None
 
     def __post_init__(self) -> None:
         for values in (self.t, self.measured, self.predicted, self.std, self.noise):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from ytheta.identification.model_file import Model, find_earlier_model, read_ide
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings
+from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint, SamplesByJoint
@@ -59,6 +61,16 @@ class TorqueModel:
     origin: Mapping[str, Any]
     identified: IdentifiedParameters | None = None
 
+    @property
+    def default_settings(self) -> PreparationSettings:
+        """The settings of the preparation of a log, with the derivative of the identification if there was one."""
+        return replace(DEFAULT_SETTINGS, derivative=self.origin.get("derivative", DEFAULT_SETTINGS.derivative))
+
+    @property
+    def default_min_speed(self) -> float | Sequence[float] | PerJoint | str | None:
+        """The ``min_speed`` of the identification; "auto" if there was none."""
+        return self.origin.get("min_speed") if self.origin else AUTO  # an older model file may have none
+
 
 def make_standard_model(
     robot: Robot, origin: Mapping[str, Any] | None = None, identified: IdentifiedParameters | None = None
@@ -83,6 +95,7 @@ def read_torque_model(
                 )
             return _make_model_without_geometry(read_model(model))
         robot = load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles)
+        check_inertias_are_complete(robot, "a prediction")
         is_unchanged = bool(table) and (snap, fix_base) == (SNAP, False) and not (lengths or angles)
         return make_standard_model(
             robot, table, _find_identified_parameters(read_model(model)) if is_unchanged else None
@@ -90,10 +103,11 @@ def read_torque_model(
     if (snap, fix_base) != (SNAP, False) or lengths or angles:
         raise InputError("snap, fix_base, lengths and angles apply to files, but the model is not a file; use load")
     if isinstance(model, Robot):
+        check_inertias_are_complete(model, "a prediction")
         return make_standard_model(model)
     if isinstance(model, Identification):
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
-        table |= {"min_speed": model.origin.min_speed}
+        table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if isinstance(base, BaseParameters):

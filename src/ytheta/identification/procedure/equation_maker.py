@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.identification.equations.cached_source import cache_sources
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import list_smooth_speeds, make_drive_directions, with_smooth_speeds
-from ytheta.identification.equations.motion_sources import LogSource, cache_sources
+from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import make_rest_rules
 from ytheta.identification.estimators.evidence.transition_speeds import ChoiceByDrive, SpeedsByDrive
 from ytheta.identification.fitting import FitEquations

@@ -10,9 +10,10 @@ from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residual_causes import ResidualCause, find_residual_causes
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.assessment.torque_errors import ReportedErrors, TorqueErrors
+from ytheta.identification.equations.cached_source import CachedSource
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.known_torque import KnownTorque
-from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
+from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.fitting import FitEquations
 from ytheta.identification.preparing.plan import PreparationPlan
 from ytheta.logs.preparing.preparation import Preparation

@@ -12,7 +12,7 @@ from ytheta.identification.equations.friction import find_smooth_speeds
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.fitting import Selection
-from ytheta.identification.log_checks import find_held_joints
+from ytheta.identification.inputs.log_checks import find_held_joints
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.logs.log import Log

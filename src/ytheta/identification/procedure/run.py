@@ -41,7 +41,8 @@ from ytheta.identification.fit_findings import (
     find_resting_joints,
     find_unexcited_joints,
 )
-from ytheta.identification.log_checks import check_logs, find_repetitions, find_zero_torques
+from ytheta.identification.inputs.log_checks import check_logs, find_repetitions, find_zero_torques
+from ytheta.identification.origin import Origin
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorCenter
@@ -49,7 +50,7 @@ from ytheta.identification.procedure.equation_maker import EquationMaker, plan_l
 from ytheta.identification.procedure.judge import Judge
 from ytheta.identification.procedure.model_selection import SelectedModel, select_model
 from ytheta.identification.procedure.request import Request
-from ytheta.identification.result import Identification, Origin
+from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_driving_friction, find_negative_inertias
 from ytheta.logs.preparing.preparation import Preparation
@@ -183,6 +184,7 @@ def _describe_origin(
         prior=request.prior.center if estimate.posterior is not None else PriorCenter.NONE,
         prior_source=request.prior.source,
         log_origins=tuple(log.origin for log in request.logs),
+        log_digests=tuple(log.compute_digest() for log in request.fit_logs),
         log_sizes=tuple(log.size for log in request.logs),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import ytheta as yt
 from tests.support.diagnosis_runs import simulate_run
 from ytheta.identification.assessment.mistakes.joint_order import list_orders
-from ytheta.identification.result import CONTRADICTIONS
+from ytheta.identification.finding_codes import CONTRADICTIONS
 
 
 def test_the_remedy_of_exchanged_joints_mends_them() -> None:

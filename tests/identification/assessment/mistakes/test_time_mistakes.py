@@ -13,7 +13,7 @@ import ytheta as yt
 from tests.support.diagnosis_runs import simulate_run
 from ytheta.identification.assessment.mistakes.errors import Errors
 from ytheta.identification.assessment.mistakes.time_mistakes import find_velocity_ratio, is_minimum
-from ytheta.identification.result import CONTRADICTIONS
+from ytheta.identification.finding_codes import CONTRADICTIONS
 
 
 @cache

@@ -18,6 +18,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.robot.missing_meshes import list_incomplete_links
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, SquareMatrix
 
@@ -57,7 +58,9 @@ class Interpretation:
     @cached_property
     def has_inertias(self) -> bool:
         """Whether the description has masses, with which torques can be compared."""
-        return self.is_known and any(not link.inertia.massless for link in self.robot.merged.links[1:])
+        if not self.is_known or list_incomplete_links(self.robot):
+            return False
+        return any(not link.inertia.massless for link in self.robot.merged.links[1:])
 
     @cached_property
     def equations(self) -> Equations:

@@ -125,6 +125,7 @@ class Terms:
             joints=len(robot.actuated),
             base_count=len(self.base),
             wrench_rows=len(robot.base_coordinates),
+            sensor_rows=len(robot.sensor_coordinates),
         )
 
     def rows(self, motion: MotionSamples, windows: Windows, a: Stencil, b: Stencil) -> EquationRows:

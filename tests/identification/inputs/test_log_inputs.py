@@ -14,7 +14,7 @@ import pytest
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from ytheta.errors import InputError
-from ytheta.identification.log_inputs import read_logs
+from ytheta.identification.inputs.log_inputs import read_logs
 from ytheta.logs.log import Log
 from ytheta.logs.reading.options import ReadingOptions
 

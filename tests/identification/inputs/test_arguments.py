@@ -10,7 +10,8 @@ import pytest
 import ytheta as yt
 from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
-from ytheta.identification.arguments import (
+from ytheta.identification.estimators.recursive import Recursive
+from ytheta.identification.inputs.arguments import (
     FRICTION,
     check_min_speed,
     check_parameters,
@@ -18,7 +19,6 @@ from ytheta.identification.arguments import (
     expand_friction,
     is_auto,
 )
-from ytheta.identification.estimators.recursive import Recursive
 
 ROBOT = yt.load("lu-two-link")
 

@@ -1,0 +1,1 @@
+"""Inputs of ``identify`` and ``predict``: checks of arguments, reading and checks of logs, priors from files."""

@@ -1,0 +1,170 @@
+"""Identification of a payload: mass, centre and inertia of what an arm holds.
+
+Method        The model predicts the torques without payload. What it does not explain is linear in the ten parameters
+              of a body that is fixed to a link. Errors of the model's parameters are estimated together with them,
+              with the covariance of the model as prior, so that they make the payload less certain, and logs without
+              the payload make it more certain again.
+Reference     J. Swevers, W. Verdonck, B. Naumer, S. Pieters and E. Biber, An Experimental Robot Load Identification
+              Method for Industrial Application, International Journal of Robotics Research 21(8), 2002;
+              C. Gaz and A. De Luca, Payload Estimation Based on Identified Coefficients of Robot Dynamics, with an
+              Application to Collision Detection, IROS 2017
+Differs from  them in: the model's uncertainty is part of the estimate; a log without payload need not repeat the
+              motion; the payload is a body that can exist, and what the motion does not show comes from a prior
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from ytheta.arguments import check_kind, check_number, is_positive
+from ytheta.conventions import SNAP
+from ytheta.engine.local import limit_blas_threads
+from ytheta.errors import InputError
+from ytheta.findings import attach_findings
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.fit_findings import name_log
+from ytheta.identification.identify import identify
+from ytheta.identification.inputs.arguments import check_min_speed, ignore_stage, is_auto
+from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, read_logs
+from ytheta.identification.prediction.torque_model import ModelInput, read_torque_model
+from ytheta.identification.preparing.plan import choose_judged_preparation
+from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
+from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
+from ytheta.payload.attachment import PAYLOAD, find_attachment
+from ytheta.payload.findings import find_known_logs, judge_identification, judge_model, make_known_log_finding
+from ytheta.payload.model_errors import FRICTION_DRIFT
+from ytheta.payload.procedure import PayloadRequest, run_payload_identification
+from ytheta.payload.result import PayloadEstimate
+from ytheta.shapes import PerJoint
+
+
+@limit_blas_threads()
+def identify_payload(
+    model: ModelInput,
+    logs: LogInputs,
+    *,
+    unloaded: LogInputs | None = None,
+    link: str | None = None,
+    frame: str | None = None,
+    mass: float | None = None,
+    name: str = PAYLOAD,
+    friction_drift: float = FRICTION_DRIFT,
+    mapping: MappingInputs = None,
+    degrees: bool = False,
+    rows: RowsInput = None,
+    rate: float | None = None,
+    gain: GainInput = None,
+    topic: str | None = None,
+    cutoff: float | str | None = None,
+    derivative: str | None = None,
+    velocity: str | None = None,
+    settings: PreparationSettings | None = None,
+    min_speed: float | Sequence[float] | PerJoint | str | None = None,
+    threads: int | None = None,
+    strict: bool = False,
+    snap: float = SNAP,
+    fix_base: bool = False,
+    lengths: Mapping[str, float] | None = None,
+    angles: Mapping[str, float] | None = None,
+    report_stage: Callable[[str], None] | None = None,
+) -> PayloadEstimate:
+    """Identify the mass, the centre of mass and the inertia of a payload from the motion of the arm that carries it.
+
+    Parameters
+    ----------
+    model       the robot without the payload: a file written by ``Identification.save``, an Identification, or a robot
+                with inertias: a file, a catalog name or a Robot
+    logs        one log with torques or a list of logs of the robot with the payload
+    unloaded    logs of the robot without the payload, best of the same day: they correct the model. If the model is a
+                description, it is identified from them first
+    link        link or marker to which the payload is fixed; None for the last link of the arm
+    frame       link or marker in whose frame centre and inertia are stated; None for that of ``link``
+    mass        the mass of the payload in kg if it was weighed; None to estimate it
+    name        name of the payload as a link of the resulting robot
+    friction_drift
+                expected change of friction since the model was identified, relative to its values: viscous, Coulomb
+                friction and offsets are estimated within it. 0 keeps the friction of the model; ``math.inf`` estimates
+                friction anew
+    mapping, degrees, rows, rate, gain, topic
+                how the logs are read, as for ``identify``; ``rows`` are those of ``logs``, and mappings of ``unloaded``
+                come last
+    cutoff, derivative, velocity, settings, min_speed
+                how the logs are prepared, as for ``predict``
+    threads     number of threads; None uses all cores
+    strict      refuse logs with findings more serious than a note
+    snap, fix_base, lengths, angles
+                how the file of a model is read, as for ``load``
+    report_stage
+                called with the name of each stage when it starts; None reports nothing
+    """
+    report = report_stage or ignore_stage
+    _check_arguments(mass, name, friction_drift)
+    report("reading the model")
+    torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
+    robot = torque_model.base.robot
+    if not isinstance(torque_model.base, BaseParameters):
+        raise InputError(f"the model of {robot.name!r} has unknown geometry; a payload needs that of the robot")
+    find_attachment(robot, link=link, frame=frame, name=name)
+    report("reading the logs")
+    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    loaded_logs, unloaded_logs = read_logs(robot, logs, unloaded, mapping=mapping, options=options, strict=strict)
+    if not loaded_logs:
+        raise InputError("there is no log with the payload; give one")
+    all_logs = (*loaded_logs, *unloaded_logs)
+    findings = [finding for log in all_logs for finding in name_log(log.findings, log, all_logs)]
+    new_logs = unloaded_logs
+    with attach_findings(findings):
+        if torque_model.identified is None and unloaded_logs:
+            report("identifying the robot without payload")
+            fit = identify(
+                robot,
+                list(unloaded_logs),
+                cutoff=cutoff,
+                derivative=derivative,
+                velocity=velocity,
+                settings=settings,
+                threads=threads,
+            )
+            findings.append(judge_identification(fit.verdict))
+            torque_model = read_torque_model(fit, snap=SNAP, fix_base=False, lengths={}, angles={})
+            new_logs = ()
+        known = find_known_logs(torque_model, new_logs)
+        findings += [*judge_model(torque_model), *(make_known_log_finding(log.source) for log in known)]
+        defaults = torque_model.default_settings
+        chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
+        speed = torque_model.default_min_speed if min_speed is None else min_speed
+        prepared_loaded, prepared_unloaded = (
+            [choose_judged_preparation(log, chosen, torque_model.origin.get("cutoff")) for log in part]
+            for part in (loaded_logs, [log for log in new_logs if log not in known])
+        )
+        request = PayloadRequest(
+            model=torque_model,
+            attachment=find_attachment(torque_model.base.robot, link=link, frame=frame, name=name),
+            loaded=prepared_loaded,
+            unloaded=prepared_unloaded,
+            min_speed=check_min_speed(robot, speed),
+            leaves_out_rest=is_auto(speed),
+            friction_drift=float(friction_drift),
+            mass=mass,
+            threads=threads,
+        )
+        estimate = run_payload_identification(request, report)
+    return replace(
+        estimate,
+        unloaded=tuple(log.source for log in unloaded_logs),
+        findings=tuple(dict.fromkeys((*findings, *estimate.findings))),
+    )
+
+
+def _check_arguments(mass: float | None, name: str, friction_drift: float) -> None:
+    if mass is not None:
+        check_number("mass", mass, "the mass of the payload in kg, which is positive", allow=is_positive)
+    check_kind("name", name, str, "a name for the payload")
+    if not name.strip():
+        raise InputError("name is empty; give a name for the payload")
+    is_number = isinstance(friction_drift, int | float) and not isinstance(friction_drift, bool)
+    if not (is_number and friction_drift >= 0.0):
+        raise InputError(
+            f"friction_drift is {friction_drift!r}; give an expected relative change of friction, such as 0.2 for 20 %"
+        )

@@ -1,0 +1,106 @@
+"""The verdict on an estimated payload: a grade and its reason in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ytheta.identification.assessment.prediction_quality import PredictionQuality
+from ytheta.identification.assessment.verdict import Grade, Verdict, choose_grade
+from ytheta.payload.statistics import QUANTITIES
+from ytheta.robot.inertia import Ten
+
+MIN_SIGNIFICANCE = 2.0  # standard deviations of the mass from zero; below it, no payload is seen
+MAX_GOOD_MASS_STD, MAX_USABLE_MASS_STD = 0.05, 0.2  # relative to the mass
+MAX_GOOD_CENTER_STD, MAX_USABLE_CENTER_STD = 0.02, 0.1  # m, of every coordinate
+MAX_ARM_SHARE = 0.02  # of the robot's mass: standard deviation above which the motion does not show a payload
+MAX_DISTANCE = 5.0  # standard deviations of the nearest body that can exist from the estimate
+MAX_NOISE_RATIO = 4.0  # of what remains, on average over the joints, to the noise of the model's identification
+# Share of the torque that the model does not explain, which a payload must explain at least, if the rest is an error.
+MIN_EXPLAINED_SHARE = 0.5
+
+
+def reach_payload_verdict(
+    values: Ten,
+    std: Ten,
+    *,
+    distance: float | None,
+    quality: PredictionQuality,
+    explained_share: float,
+    noise_ratio: float | None,
+    unseen: Sequence[str],
+    mass_is_known: bool,
+    arm_mass: float,
+) -> Verdict:
+    """Grade a payload by its most serious defect: not seen, impossible, torques unexplained, then uncertainty.
+
+    ``values``, ``std``: of ``statistics.QUANTITIES`` before physical consistency. ``distance``: of the nearest body
+    that can exist, in standard deviations; None if there is none. ``quality``: errors that remain.
+    ``explained_share``: share of the squared torques that the model does not explain, which the payload explains.
+    ``noise_ratio``: what remains, relative to the noise of the model's identification; None if that is not known.
+    ``unseen``: names of the quantities that come from the prior alone. ``arm_mass``: mass of the robot in kg.
+    """
+    mass, mass_std = float(values[0]), float(std[0])
+    seen = [value for name, value in zip(QUANTITIES[1:4], std[1:4].tolist(), strict=True) if name not in unseen]
+    center_std = max(seen, default=float(std[1:4].max()))
+    figure = f"{mass:.3g} ± {mass_std:.2g} kg"
+    if not mass_is_known and mass < -MIN_SIGNIFICANCE * mass_std:
+        return Verdict(
+            Grade.DOUBTFUL,
+            f"Doubtful: the mass is {figure}: the torques are smaller than those of the model alone; check the sign of "
+            "the torques, and whether the model already contains a tool or payload.",
+        )
+    if not mass_is_known and mass < MIN_SIGNIFICANCE * mass_std:
+        grade = Grade.NOT_EXCITING if mass_std > MAX_ARM_SHARE * arm_mass else Grade.DOUBTFUL
+        remedy = (
+            "move the joints that lift this link through many positions"
+            if grade is Grade.NOT_EXCITING
+            else "check that the log was recorded with the payload, and that the payload is on this link"
+        )
+        return Verdict(grade, f"{grade.value.capitalize()}: no payload is seen, its mass is {figure}; {remedy}.")
+    if explained_share < MIN_EXPLAINED_SHARE and choose_grade(quality) is Grade.POOR:
+        return Verdict(
+            Grade.POOR,
+            f"Poor: a payload explains only {100.0 * explained_share:.0f} % of the torque that the model does not, and "
+            f"the torque error remains {_format(quality.total_error)} % of the torque's variation: something other "
+            "than a payload differs; identify the robot without payload, or give an unloaded log of the same day.",
+        )
+    if distance is None or distance > MAX_DISTANCE:
+        by = "" if distance is None else f", the nearest that can is {distance:.1f} standard deviations away"
+        return Verdict(
+            Grade.DOUBTFUL, f"Doubtful: no body has the estimated parameters{by}; check units and signs of the torques."
+        )
+    if noise_ratio is not None and noise_ratio > MAX_NOISE_RATIO:
+        return Verdict(
+            Grade.DOUBTFUL,
+            f"Doubtful: the torque that remains is {_format(noise_ratio)} times the noise of the model's "
+            "identification: something other than a payload on this link differs; check the link, move faster if the "
+            "motion is slow, since friction differs most there, or give an unloaded log of the same day.",
+        )
+    relative = 0.0 if mass_is_known else mass_std / abs(mass)
+    where = f"mass {mass:.4g} kg (known)" if mass_is_known else f"mass {figure}"
+    figures = f"{where}, centre of mass ± {_format(1e3 * center_std)} mm"
+    if relative > MAX_USABLE_MASS_STD or center_std > MAX_USABLE_CENTER_STD:
+        return Verdict(
+            Grade.NOT_EXCITING, f"Not exciting: {figures}; move the wrist through more orientations, and faster."
+        )
+    grade = choose_grade(quality)
+    is_sure = relative <= MAX_GOOD_MASS_STD and center_std <= MAX_GOOD_CENTER_STD and len(seen) == 3
+    grade = Grade.USABLE if grade is Grade.GOOD and not is_sure else grade
+    rest = f"the torque error that remains is {_format(quality.total_error)} % of the torque's variation"
+    return Verdict(grade, f"{grade.value.capitalize()}: {figures}; {rest}{_describe_unseen(unseen)}.")
+
+
+def _describe_unseen(names: Sequence[str]) -> str:
+    """Return a clause about the quantities that the motion does not show."""
+    center = [name for name in names if name in QUANTITIES[1:4]]
+    moments = [name for name in names if name in QUANTITIES[4:]]
+    text = f"; the motion does not show {' and '.join(center)} of the centre of mass" if center else ""
+    if len(moments) == 6:
+        return f"{text}; the moments of inertia are those of a compact body, since the motion does not show them"
+    verb = "is that" if len(moments) == 1 else "are those"
+    return f"{text}; {', '.join(moments)} {verb} of a compact body" if moments else text
+
+
+def _format(value: float) -> str:
+    """Return a number with two digits and without exponents."""
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"

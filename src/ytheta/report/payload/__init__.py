@@ -1,0 +1,1 @@
+"""An estimated payload, as plain data and for a terminal."""

@@ -1,0 +1,48 @@
+"""Errors of the model: its covariance, and changes of friction."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.arm_logs import identified_arm, true_arm
+from ytheta.identification.prediction.torque_model import ModelInput, TorqueModel, read_torque_model
+from ytheta.payload.model_errors import make_model_errors
+
+
+def _read(model: ModelInput) -> TorqueModel:
+    return read_torque_model(model, snap=1e-4, fix_base=False, lengths={}, angles={})
+
+
+def test_the_factor_is_that_of_the_covariance_and_of_changed_friction(tmp_path: Path) -> None:
+    fit, _ = identified_arm(tmp_path)
+    for drift in (0.0, 0.3):
+        errors = make_model_errors(_read(fit), drift)
+        assert errors is not None
+        added = errors.factor @ errors.factor.T - fit.covariance
+        expected = np.zeros(len(fit.names))
+        values = dict(zip(fit.names, fit.beta, strict=True))
+        for k, name in enumerate(fit.names):
+            joint, _, symbol = name.rpartition(".")
+            size = {"fv": name, "fc": name, "fo": f"{joint}.fc"}.get(symbol)
+            expected[k] = 0.0 if size is None else (drift * values[size]) ** 2
+        np.testing.assert_allclose(added, np.diag(expected), atol=1e-10 * np.diag(fit.covariance).max())
+        assert expected.any() == (drift > 0.0)
+
+
+def test_a_description_has_errors_of_friction_alone(tmp_path: Path) -> None:
+    arm = _read(true_arm(tmp_path))
+    errors = make_model_errors(arm, 0.5)
+    assert errors is not None
+    assert errors.base.names == tuple(f"joint{k}.{symbol}" for k in (1, 2) for symbol in ("fv", "fc", "fo"))
+    np.testing.assert_allclose(np.diag(errors.factor), 0.5 * np.array([0.8, 1.5, 1.5, 0.5, 0.9, 0.9]))
+    assert make_model_errors(arm, 0.0) is None
+
+
+@pytest.mark.parametrize("drift", [0.2, math.inf])
+def test_a_description_without_friction_gets_it_only_if_it_is_estimated_anew(drift: float) -> None:
+    errors = make_model_errors(_read("lu-two-link"), drift)
+    assert (errors is not None) == math.isinf(drift)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ytheta.arguments import check_words
 from ytheta.errors import InputError
+from ytheta.exporting.base_orientation import BASE_ORIENTATIONS, ROTATION_VECTOR
 from ytheta.exporting.functions import FUNCTIONS, OBSERVER, PARAMETER_MODES, RobotFunction, RobotFunctions, check_choice
 from ytheta.exporting.source import ExportSource
 
@@ -29,16 +30,21 @@ class CasadiOptions:
     functions   the functions to export; None for inverse dynamics if the path is a file, and for all if it is a folder
     parameters  "baked": the functions contain the values of the parameters; "passed": the base parameters are the last
                 input, beta
+    base_orientation
+                how functions receive the orientation of a floating base: "rotation-vector", "quaternion" (x, y, z, w)
+                or "gravity" (in base axes)
     """
 
     functions: tuple[str, ...] | None = None
     parameters: str = "baked"
+    base_orientation: str = ROTATION_VECTOR
 
     def __post_init__(self) -> None:
         if self.functions is not None:
             for name in check_words("functions", self.functions, "names", CASADI_FUNCTIONS[:2]):
                 check_choice("functions", name, CASADI_FUNCTIONS)
         check_choice("parameters", self.parameters, PARAMETER_MODES)
+        check_choice("base_orientation", self.base_orientation, BASE_ORIENTATIONS)
 
 
 Options = CasadiOptions
@@ -54,7 +60,7 @@ def render(source: ExportSource, path: Path, *, options: CasadiOptions) -> Mappi
         raise InputError(
             f"{path} is one file, but there are {len(chosen)} functions to export; give a folder, or one function"
         )
-    functions = RobotFunctions(source.robot, options.parameters, tuple(chosen)).functions
+    functions = RobotFunctions(source.robot, options.parameters, tuple(chosen), options.base_orientation).functions
     return {(path if is_file else path / f"{each.name}{SUFFIX}"): _serialize(each) for each in functions}
 
 

@@ -45,6 +45,7 @@ def export(
     force: bool = False,
     snap: float = SNAP,
     fix_base: bool = False,
+    floating_base: bool = False,
     lengths: Mapping[str, float] | None = None,
     angles: Mapping[str, float] | None = None,
     xacro_args: Mapping[str, str] | None = None,
@@ -59,8 +60,8 @@ def export(
     file, the expansion is kept.
     ``force``: overwrite existing files, remove those that an export to C under another name wrote to the same folder,
     and export models that are inconsistent or should not be used.
-    ``snap``, ``fix_base``, ``lengths``, ``angles``, ``xacro_args``, ``package_paths``: how a description is read, as in
-    ``load``.
+    ``snap``, ``fix_base``, ``floating_base``, ``lengths``, ``angles``, ``xacro_args``, ``package_paths``: how a
+    description is read, as in ``load``.
 
     Files appear whole or not at all.
     """
@@ -71,6 +72,7 @@ def export(
         force=force,
         snap=snap,
         fix_base=fix_base,
+        floating_base=floating_base,
         lengths=lengths,
         angles=angles,
         xacro_args=xacro_args,

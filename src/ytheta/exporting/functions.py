@@ -17,23 +17,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ytheta.dynamics import graphs
-from ytheta.dynamics.formulations.registry import choose_recursion
-from ytheta.dynamics.forward_dynamics import check_inertia, solve_accelerations
+from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
+from ytheta.dynamics.forward_dynamics import (
+    check_inertia,
+    check_load_friction,
+    remove_load_friction,
+    solve_accelerations,
+)
+from ytheta.dynamics.full_regressor import full_regressor
 from ytheta.dynamics.graph_inputs import GraphInputs, declare_inputs
 from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import dot, zeros
 from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.exporting.base_orientation import ROTATION_VECTOR, orient_base
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.native.graph import Graph, Input
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+    import casadi
 
 BETA = "beta"
 OBSERVER = "momentum_observer"
@@ -73,16 +84,26 @@ class RobotFunctions:
     """The functions of a robot.
 
     ``parameters``: "baked" for functions that contain the values, "passed" for functions with the additional input
-    beta. ``chosen``: names of the functions, or None for all that the robot has.
+    beta. ``chosen``: names of the functions, or None for all that the robot has. ``base_orientation``: how functions
+    receive the orientation of a floating base, see ``base_orientation``.
+
+    Coordinates of sensors, which are always zero, are not inputs. The wrenches of sensors follow the torques in the
+    results of inverse dynamics and gravity, and in the rows of the regressor.
     """
 
     robot: Robot
     parameters: str = "baked"
     chosen: tuple[str, ...] | None = None
+    base_orientation: str = ROTATION_VECTOR
 
     def __post_init__(self) -> None:
-        if not self.robot.actuated:
+        if not self.size:
             raise InputError(f"{self.robot.name!r} has no joint that moves; there is nothing to export")
+        if self.base_orientation != ROTATION_VECTOR and not self.robot.floating:
+            raise InputError(
+                f"base_orientation is {self.base_orientation!r}, but the base of {self.robot.name!r} does not float; "
+                "leave it out"
+            )
         if self.has_load_friction and self.is_passed:
             raise InputError(
                 f"{self.robot.name!r} has load-dependent friction, which is not linear in the parameters, so that they "
@@ -90,6 +111,11 @@ class RobotFunctions:
             )
         if self.has_load_friction and OBSERVER in (self.chosen or ()):
             raise InputError(self._explain_missing_observer())
+
+    @property
+    def size(self) -> int:
+        """The number of velocities, accelerations and torques of the functions, without the wrenches of sensors."""
+        return len(self.robot.actuated) - len(self.robot.sensor_coordinates)
 
     @property
     def has_load_friction(self) -> bool:
@@ -131,8 +157,13 @@ class RobotFunctions:
             "accelerations, which the observer does not know"
         )
 
+    @property
+    def _is_traced_before(self) -> bool:
+        """Whether the functions have the inputs of kernels, whose graphs can be reused."""
+        return not (self.is_passed or self.robot.sensor_coordinates) and self.base_orientation == ROTATION_VECTOR
+
     def _declare(self, *names: str) -> GraphInputs:
-        inputs = declare_inputs(self.robot, *names)
+        inputs = orient_base(declare_inputs(self.robot, *names), self.base_orientation)
         if not self.is_passed:
             return inputs
         import casadi
@@ -143,20 +174,31 @@ class RobotFunctions:
         symbols = (*inputs.symbols, (Input(BETA, len(self.base), shared=True), beta))
         return replace(inputs, model=SymbolicModel(inputs.loops, theta), symbols=symbols)
 
+    def _trace(self, inputs: GraphInputs, name: str, output: np.ndarray) -> Graph:
+        """Return the graph of an output that does not depend on the coordinates of sensors, which come last."""
+        sensors = len(self.robot.sensor_coordinates)
+
+        def shorten(entry: Input, symbols: casadi.SX) -> tuple[Input, casadi.SX]:
+            if not sensors or entry.name in (BETA, "g"):
+                return entry, symbols
+            size = entry.size - sensors
+            return replace(entry, size=size), symbols[:size]
+
+        return replace(inputs, symbols=tuple(shorten(*pair) for pair in inputs.symbols)).trace_output(name, output)
+
     def _make_inverse_dynamics(self) -> RobotFunction:
-        if self.is_passed:
-            inputs = self._declare("qd", "qdd")
-            graph = inputs.trace_output(
-                "inverse dynamics", inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"))
-            )
-        else:
+        if self._is_traced_before:
             graph = graphs.inverse_dynamics_graph(self.robot)
+        else:
+            inputs = self._declare("qd", "qdd")
+            tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"))
+            graph = self._trace(inputs, "inverse dynamics", tau)
         about = "torques of a motion, with friction, rotor inertia and declared forces"
         return RobotFunction("inverse_dynamics", graph, "tau", about)
 
     def _make_gravity(self) -> RobotFunction:
         inputs = self._declare()
-        graph = inputs.trace_output("gravity", inputs.model.holding_torque)
+        graph = self._trace(inputs, "gravity", inputs.model.holding_torque)
         return RobotFunction(
             "gravity", graph, "tau", "torques that hold the robot at rest, without friction and offsets"
         )
@@ -164,41 +206,52 @@ class RobotFunctions:
     def _make_friction(self) -> RobotFunction:
         inputs = self._declare("qd")
         friction = dot(inputs.motion.drive_jacobian.T, inputs.model.compute_friction(inputs.motion))
-        kept = tuple(pair for pair in inputs.symbols if pair[0].name != "q")  # it depends on positions only with loops
-        graph = replace(inputs, symbols=kept).trace_output("friction", friction)
+        # It depends on positions only with loops.
+        kept = tuple(pair for pair in inputs.symbols if pair[0].name not in ("q", "g"))
+        graph = self._trace(replace(inputs, symbols=kept), "friction", friction[: self.size])
         load = ", without load-dependent friction" if self.has_load_friction else ""
         return RobotFunction("friction", graph, "tau", f"torques of friction and offsets{load}")
 
     def _make_regressor(self) -> RobotFunction:
-        graph = graphs.regressor_graph(self.robot, parameters=self.base.independent)
+        if self.robot.sensor_coordinates or self.base_orientation != ROTATION_VECTOR:
+            inputs = orient_base(declare_inputs(self.robot, "qd", "qdd"), self.base_orientation)
+            link_regressor = choose_formulation(self.robot).regressor
+            columns = full_regressor(inputs.loops, link_regressor, inputs.vector("qd"), inputs.vector("qdd"))
+            graph = self._trace(inputs, "regressor", columns[:, self.base.places])
+        else:
+            graph = graphs.regressor_graph(self.robot, parameters=self.base.independent)
         return RobotFunction("regressor", graph, "Y", "Y_b of tau = Y_b beta, row by row; beta: base parameters")
 
     def _make_mass_matrix(self) -> RobotFunction:
         inputs = self._declare()
-        graph = inputs.trace_output("mass matrix", inputs.model.mass_matrix)
+        graph = self._trace(inputs, "mass matrix", inputs.model.mass_matrix[: self.size, : self.size])
         return RobotFunction("mass_matrix", graph, "M", "mass matrix with rotor inertia, row by row")
 
     def _make_forward_dynamics(self) -> RobotFunction:
-        if self.is_passed:
+        if self._is_traced_before:
+            graph = graphs.forward_dynamics_graph(self.robot)
+        else:
             inputs = self._declare("qd", "tau")
             check_inertia(inputs)
-            bias = inputs.model.torque(inputs.vector("qd"), zeros(len(self.robot.actuated)))
-            qdd = solve_accelerations(inputs, inputs.model.mass_matrix, inputs.vector("tau") - bias)
-            graph = inputs.trace_output("forward dynamics", qdd)
-        else:
-            graph = graphs.forward_dynamics_graph(self.robot)
+            check_load_friction(self.robot.parameter_names, self.robot.theta)
+            bias = inputs.model.without_load_friction.torque(inputs.vector("qd"), zeros(len(self.robot.actuated)))
+            right = remove_load_friction(inputs, inputs.vector("tau")) - bias
+            qdd = solve_accelerations(inputs, inputs.model.mass_matrix, right)
+            graph = self._trace(inputs, "forward dynamics", qdd[: self.size])
         return RobotFunction("forward_dynamics", graph, "qdd", "accelerations that torques cause")
 
     def _make_observer(self) -> RobotFunction:
         import casadi
 
         inputs = self._declare("qd")
-        qd, x = inputs.vector("qd"), inputs.symbols[0][1]
+        qd, x = inputs.vector("qd"), inputs.loops.x
         p = dot(inputs.model.mass_matrix, qd)
         recursion = "newton_euler" if self.is_passed else choose_recursion(self.robot, "", theta_input=False)
         bias = inputs.model.torque(qd, zeros(len(qd)), recursion=recursion)
+        # The mass matrix does not depend on a floating base, so that its rate follows from the joints.
         change = scalars(casadi.densify(casadi.jtimes(column(p), x, column(qd))))  # (dM/dt) qd
-        graph = inputs.trace_output("momentum", np.concatenate([p, bias - change]))
+        momentum = np.concatenate([p[: self.size], (bias - change)[: self.size]])
+        graph = self._trace(inputs, "momentum", momentum)
         return RobotFunction(OBSERVER, graph, "momentum", "momentum p, then n of dp/dt = tau + external - n")
 
 

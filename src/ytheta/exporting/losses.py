@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.findings import Finding, Severity
 from ytheta.robot.collision import ShapeKind
-from ytheta.robot.coordinates import list_coordinates
-from ytheta.robot.parts import Coupling, Drive, Limits
+from ytheta.robot.parts import Coupling, Drive, JointKind, Limits
 from ytheta.robot.robot import Robot
+from ytheta.robot.structure.coordinates import list_coordinates
 
 MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
 MAX_LIMIT_DIFFERENCE = 1e-9  # relative, and in rad or m; larger ones are not rounding errors
@@ -87,11 +87,20 @@ def _list_description_losses(robot: Robot, to: str, described: Robot | None) -> 
         names = {loop.name for loop in described.loops}
         yield "the loop", tuple(loop.name for loop in robot.loops if loop.name not in names)
         yield from _list_limit_losses(robot, described)
-    # A new MJCF file contains gravity. A new URDF file turns the base so that gravity points downwards.
+    if to == "mjcf":
+        yield "the type 'sensor'", tuple(joint.name for joint in robot.joints if joint.kind is JointKind.SENSOR)
+    # A new MJCF file contains gravity. A new URDF file turns a fixed base so that gravity points downwards.
     if described is not None and math.dist(described.gravity_in_base, robot.gravity_in_base) > MAX_GRAVITY_DIFFERENCE:
         yield f"the gravity {robot.gravity} m/s^2, which differs from that of the file,", (robot.name,)
-    elif to == "urdf" and abs(math.hypot(*robot.gravity) - math.hypot(*STANDARD_GRAVITY)) > MAX_GRAVITY_DIFFERENCE:
+    elif to == "urdf" and _measure_gravity_difference(robot) > MAX_GRAVITY_DIFFERENCE:
         yield f"the gravity {robot.gravity} m/s^2", (robot.name,)
+
+
+def _measure_gravity_difference(robot: Robot) -> float:
+    """Return how much gravity differs from that of URDF; only a fixed base can be turned instead of it."""
+    if robot.floating:
+        return math.dist(robot.gravity, STANDARD_GRAVITY)
+    return abs(math.hypot(*robot.gravity) - math.hypot(*STANDARD_GRAVITY))
 
 
 def _list_new_file_losses(robot: Robot, to: str) -> Iterator[_Loss]:
@@ -107,7 +116,8 @@ def _list_new_file_losses(robot: Robot, to: str) -> Iterator[_Loss]:
     yield from _list_shape_losses(robot, to)
     if to == "urdf":
         yield "the home position", tuple(name for name, _ in robot.home)
-        if robot.actuated != list_coordinates(robot.movable, robot.couplings, robot.motors):
+        joints = list_coordinates(robot.movable, robot.couplings, robot.motors)
+        if robot.actuated != (*robot.base_coordinates, *joints, *robot.sensor_coordinates):
             yield "the order of the actuated joints", (robot.name,)
 
 

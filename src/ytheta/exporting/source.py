@@ -21,8 +21,9 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import find_inconsistent_parts
-from ytheta.robot.floating.base import refuse_floating_base
-from ytheta.robot.reading.load import XML_EXTENSIONS, load
+from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.reading.load import load
+from ytheta.robot.reading.read_file import XML_EXTENSIONS
 from ytheta.robot.robot import Robot
 
 ExportInput = str | Path | Robot | Model | Identification
@@ -63,6 +64,7 @@ def find_source(
     force_option: str = "force=True",
     snap: float = SNAP,
     fix_base: bool = False,
+    floating_base: bool = False,
     lengths: Mapping[str, float] | None = None,
     angles: Mapping[str, float] | None = None,
     xacro_args: Mapping[str, str] | None = None,
@@ -81,12 +83,18 @@ def find_source(
         refuse_newer_file(path)
         is_model = read_identification_table(path) is not None
         if is_model:
+            if fix_base or floating_base:
+                raise InputError(
+                    f"{path} is an identified model, whose base stays as it was identified; use fix_base and "
+                    "floating_base (--fix-base, --floating-base) when you identify it"
+                )
             model = read_model(path)
         else:
             model = load(
                 model,
                 snap=snap,
                 fix_base=fix_base,
+                floating_base=floating_base,
                 lengths=lengths,
                 angles=angles,
                 xacro_args=xacro_args,
@@ -100,9 +108,10 @@ def find_source(
     if description is not None:
         path = check_path(description, "the description")
     robot = model if isinstance(model, Robot) else model.robot
-    refuse_floating_base(robot, "export")
     _check_numbers(robot)
     if not force:
+        if isinstance(model, Robot):
+            check_inertias_are_complete(robot, "an export", alternative=f"use {force_option}")
         _check_verdict(model, force_option)
         _check_consistency(robot, force_option)
     return ExportSource(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ytheta.errors import InputError
-from ytheta.exporting.c.number import DOUBLE, FLOAT
+from ytheta.exporting.c.number import DOUBLE, FLOAT, find_number
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -42,3 +42,12 @@ def test_numbers_too_large_for_float_are_refused() -> None:
     assert DOUBLE.format(1e300) == "1e+300"
     with pytest.raises(InputError, match="1e\\+300 cannot be written as a C float"):
         FLOAT.format(1e300)
+
+
+def test_the_type_follows_the_precision() -> None:
+    assert find_number("double") == DOUBLE
+    assert find_number("single") == FLOAT
+
+
+def test_arrays_are_rows_of_literals() -> None:
+    assert FLOAT.format_row(np.array([[1.0, -0.5], [2.0, 0.25]])) == "{1.0f, -0.5f, 2.0f, 0.25f}"

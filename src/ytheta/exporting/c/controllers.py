@@ -21,6 +21,7 @@ from ytheta.exporting.c.definitions import Definition, Style, define
 from ytheta.exporting.c.names import clean_comment, make_prefix
 from ytheta.exporting.c.options import COptions
 from ytheta.exporting.functions import RobotFunction
+from ytheta.robot.floating.base import refuse_floating_base
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.references.fourier import default_reference
@@ -148,6 +149,8 @@ int {p}_{label}_step({self._format_arguments()});
 def make_controllers(options: COptions, robot: Robot, style: Style) -> tuple[ControllerCode, ...]:
     """Return the code of the controllers, each with a label of its own."""
     codes: list[ControllerCode] = []
+    if options.controllers:
+        refuse_floating_base(robot, "a controller")
     for controller in options.controllers:
         law = controller if isinstance(controller, Law) else _create_law(controller, robot, options.rate)
         if law.robot.loops or law.robot.actuated != robot.actuated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ytheta.exporting.c.controllers import ControllerCode
+from ytheta.exporting.c.coordinates import describe_arguments, format_places
 from ytheta.exporting.c.definitions import Definition, Style
 from ytheta.exporting.c.names import clean_comment, make_constants
 from ytheta.exporting.c.observer import format_prototypes, format_struct
@@ -34,21 +35,22 @@ def format_header(
     library: Sequence[str],
 ) -> str:
     """Return the text of the header."""
-    p, robot = style.prefix, functions.robot
+    p = style.prefix
     guard = f"{p.upper()}_H"
-    taken = {guard, f"{p.upper()}_JOINTS", f"{p.upper()}_BASE_PARAMETERS", f"{p.upper()}_PAD"}
+    words = ("JOINTS", "COORDINATES", "POSITIONS", "SENSOR_ROWS", "BASE_PARAMETERS", "PAD")
+    taken = {guard, *(f"{p.upper()}_{word}" for word in words)}
     sections = [
         _format_introduction(functions, style, origin=origin, library=library),
         f"#ifndef {guard}\n#define {guard}\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        _format_joints(robot, p, taken),
+        format_places(functions, p, taken),
         _format_base_parameters(functions, style, taken),
     ]
     for definition in definitions:
         if definition.function.name == OBSERVER:
             sections += [
-                format_struct(definition, len(robot.actuated)),
-                format_prototypes(definition, len(robot.actuated)),
+                format_struct(definition, functions.size),
+                format_prototypes(definition, functions.size),
             ]
         else:
             comment = f"/* {definition.function.about}.\n   {definition.operations_text} */"
@@ -66,8 +68,7 @@ def _format_introduction(functions: RobotFunctions, style: Style, *, origin: str
         f"/* Written by ytheta. Dynamics of the robot {clean_comment(robot.name)}.",
         f"   Source: {clean_comment(origin)}.",
         "",
-        "   q, qd, qdd   position, velocity and acceleration of every joint: rad, rad/s, rad/s^2, or m, m/s, m/s^2",
-        "   tau          torque of every joint in N m, or force in N, at the joint side of the gear",
+        *describe_arguments(functions),
         f"   All numbers are of type {style.number.type}. Matrices are stored row by row.",
         "   Results must not overlap inputs.",
         f"   No function allocates memory or has a state of its own. {needs}",
@@ -76,21 +77,6 @@ def _format_introduction(functions: RobotFunctions, style: Style, *, origin: str
         "*/",
     ]
     return "\n".join([*lines, ""])
-
-
-def _format_joints(robot: Robot, prefix: str, taken: set[str]) -> str:
-    constants = make_constants(f"{prefix}_joint", robot.actuated, taken)
-    lines = [
-        f"#define {prefix.upper()}_JOINTS {len(constants)}",
-        "",
-        "/* Places of the joints in q, qd, qdd and tau. */",
-    ]
-    lines += ["enum {"]
-    for k, (constant, name) in enumerate(zip(constants, robot.actuated, strict=True)):
-        unit = "m" if name in robot.prismatic_joints else "rad"
-        comma = "," if k < len(constants) - 1 else ""
-        lines.append(f"    {constant} = {k}{comma} /* {clean_comment(name)}, {unit} */")
-    return "\n".join([*lines, "};", ""])
 
 
 def _format_base_parameters(functions: RobotFunctions, style: Style, taken: set[str]) -> str:

@@ -16,6 +16,8 @@ Differs from  the paper in: implicit Euler instead of an integral in continuous 
 from __future__ import annotations
 
 from ytheta.exporting.c.definitions import Definition
+from ytheta.exporting.functions import BETA
+from ytheta.native.graph import Input
 
 
 def format_struct(definition: Definition, joints: int) -> str:
@@ -66,7 +68,7 @@ void {p}_observer_step({_format_arguments(definition, joints)})
 {{
     int k;
     {t} momentum[{2 * n}];
-    {definition.name}({parameters}q, qd, momentum);
+    {definition.name}({parameters}{", ".join(entry.name for entry in _list_motion(definition))}, momentum);
     for (k = 0; k < {n}; k++) {{
         if (observer->steps) {{
             const {t} drift = {f(0.5)} * (momentum[{n} + k] + observer->drift[k]);
@@ -82,10 +84,16 @@ void {p}_observer_step({_format_arguments(definition, joints)})
 """
 
 
+def _list_motion(definition: Definition) -> list[Input]:
+    """Return the inputs without the parameters: q and qd, and gravity if it stands for the base of a floating robot."""
+    return [entry for entry in definition.function.inputs if entry.name != BETA]
+
+
 def _format_arguments(definition: Definition, n: int) -> str:
     p, t = definition.style.prefix, definition.style.number.type
     parameters = f"const {definition.style.parameters_type} *parameters, " if definition.function.is_parametric else ""
+    motion = ", ".join(f"const {t} {entry.name}[{entry.size}]" for entry in _list_motion(definition))
     return (
-        f"{p}_observer *observer, {parameters}const {t} gain[{n}], const {t} q[{n}], const {t} qd[{n}], "
-        f"const {t} tau[{n}], {t} dt, {t} external[{n}]"
+        f"{p}_observer *observer, {parameters}const {t} gain[{n}], {motion}, const {t} tau[{n}], {t} dt, "
+        f"{t} external[{n}]"
     )

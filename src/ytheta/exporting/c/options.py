@@ -8,6 +8,7 @@ from ytheta.arguments import check_kind, check_number, check_words
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
+from ytheta.exporting.base_orientation import BASE_ORIENTATIONS, ROTATION_VECTOR
 from ytheta.exporting.functions import FUNCTIONS, PARAMETER_MODES, check_choice
 
 PRECISIONS = ("double", "float")
@@ -30,6 +31,9 @@ class COptions:
     rate          steps of the controllers per second, for which gains are suggested
     name          prefix of all names and files; None to derive it from the name of the robot
     trigonometry  "own": a sine and cosine pair that needs no library; "libm": sin and cos of the C library
+    base_orientation
+                  how functions receive the orientation of a floating base: "rotation-vector", "quaternion" (x, y, z, w)
+                  or "gravity" (in base axes)
     """
 
     precision: str = "double"
@@ -39,11 +43,13 @@ class COptions:
     rate: float = 1000.0
     name: str | None = None
     trigonometry: str = "own"
+    base_orientation: str = ROTATION_VECTOR
 
     def __post_init__(self) -> None:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("parameters", self.parameters, PARAMETER_MODES)
         check_choice("trigonometry", self.trigonometry, TRIGONOMETRY)
+        check_choice("base_orientation", self.base_orientation, BASE_ORIENTATIONS)
         if self.functions is not None:
             for name in check_words("functions", self.functions, "names", FUNCTIONS[:2]):
                 check_choice("functions", name, FUNCTIONS)

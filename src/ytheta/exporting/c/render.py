@@ -32,7 +32,7 @@ def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Pa
         raise InputError(
             f"{robot.name!r} has closed loops, which C code of ytheta cannot close; export its CasADi functions"
         )
-    functions = RobotFunctions(robot, options.parameters, options.functions)
+    functions = RobotFunctions(robot, options.parameters, options.functions, options.base_orientation)
     definitions = [define(function, style, is_static=function.name == OBSERVER) for function in functions.functions]
     controllers = make_controllers(options, robot, style)
     everything = [*definitions, *(each for controller in controllers for each in controller.definitions)]
@@ -82,8 +82,7 @@ def _format_source(
     sections.append(_format_parameters(functions, style))
     for definition in definitions:
         is_observer = definition.function.name == OBSERVER
-        joints = len(functions.robot.actuated)
-        sections.append(format_definitions(definition, joints) if is_observer else definition.format())
+        sections.append(format_definitions(definition, functions.size) if is_observer else definition.format())
     sections += [controller.format_definitions() for controller in controllers]
     return "\n".join(sections)
 

@@ -36,7 +36,7 @@ def format_self_test(
     beta = functions.base.beta
     for definition in definitions:
         test = _test_observer if definition.function.name == OBSERVER else _test_function
-        tests.append(test(definition, beta, rng, len(functions.robot.actuated)))
+        tests.append(test(definition, beta, rng, functions.size))
         calls.append(f"    failures += test_{definition.function.name}_samples();")
     for controller in controllers:
         tests.append(_test_controller(controller, rng))
@@ -93,18 +93,20 @@ def _test_function(definition: Definition, beta: np.ndarray, rng: np.random.Gene
 def _test_observer(definition: Definition, beta: np.ndarray, rng: np.random.Generator, joints: int) -> str:
     p, number, t = definition.style.prefix, definition.style.number, definition.style.number.type
     gain, tolerance = np.full(joints, OBSERVER_GAIN), number.format(TOLERANCES[t])
-    q, qd, tau = _round([rng.uniform(-1.0, 1.0, (SAMPLES, joints)) for _ in range(3)], t)
-    rows = run_observer(definition.function, beta, gain, q, qd, tau, dt=STEP)
+    position = [entry for entry in definition.function.inputs if entry.name not in ("qd", BETA)]  # q, also g
+    sizes = {**{entry.name: entry.size for entry in position}, "qd": joints, "tau": joints}
+    drawn = _round([rng.uniform(-1.0, 1.0, (SAMPLES, size)) for size in sizes.values()], t)
+    *motion, tau = drawn
+    rows = run_observer(definition.function, beta, gain, motion, tau, dt=STEP)
     parameters = "&parameters, " if definition.function.is_parametric else ""
     lines = [f"static int test_{OBSERVER}_samples(void)", "{", "    int sample, failures = 0;"]
     lines += [f"    static const {t} gain[] = {number.format_row(gain)};"]
-    tables = (("q", q), ("qd", qd), ("tau", tau), ("expected", rows))
-    lines += list(_declare_tables(tables, number, joints))
+    lines += list(_declare_tables((*zip(sizes, drawn, strict=True), ("expected", rows)), number))
     lines += [f"    {t} result[{joints}];", f"    {p}_observer observer;", *_declare_parameters(definition)]
     lines += [
         f"    {p}_observer_init(&observer);",
         f"    for (sample = 0; sample < {SAMPLES}; sample++) {{",
-        f"        {p}_observer_step(&observer, {parameters}gain, q[sample], qd[sample], tau[sample], "
+        f"        {p}_observer_step(&observer, {parameters}gain, {', '.join(f'{name}[sample]' for name in sizes)}, "
         f"{number.format(STEP)}, result);",
         f'        failures += compare("{OBSERVER}", result, expected[sample], {joints}, {tolerance});',
         "    }",
@@ -119,18 +121,17 @@ def run_observer(
     function: RobotFunction,
     beta: np.ndarray,
     gain: np.ndarray,
-    q: np.ndarray,
-    qd: np.ndarray,
+    motion: Sequence[np.ndarray],
     tau: np.ndarray,
     *,
     dt: float,
 ) -> Float[np.ndarray, "samples joints"]:
-    """Return the estimates of the momentum observer for a sampled motion; see ``observer``."""
+    """Return the estimates of the momentum observer for a sampled motion, q and qd; see ``observer``."""
     n = len(gain)
-    estimates = np.zeros((len(q), n))
+    estimates = np.zeros((len(tau), n))
     previous = None
-    for k in range(len(q)):
-        inputs = [q[k], qd[k], *([beta] if function.is_parametric else [])]
+    for k in range(len(tau)):
+        inputs = [*(values[k] for values in motion), *([beta] if function.is_parametric else [])]
         p, drift = np.split(evaluate(function.graph, *inputs), 2)
         if previous is not None:
             change = p - previous[0] - dt * (tau[k] - 0.5 * (drift + previous[1]))
@@ -146,7 +147,7 @@ def _test_controller(controller: ControllerCode, rng: np.random.Generator) -> st
     torques, x = run_controller(controller, motion, dt=STEP)
     lines = [f"static int test_{label}_samples(void)", "{", "    int sample, failures = 0;"]
     tables = (*zip(controller.motion, motion, strict=True), ("expected", torques))
-    lines += list(_declare_tables(tables, number, n))
+    lines += list(_declare_tables(tables, number))
     lines += [f"    static const {t} end[] = {number.format_row(x)};"] if states else []
     lines += [f"    {t} result[{n}];", f"    {controller.state_type} state;", f"    {p}_{label}_init(&state);"]
     arguments = ", ".join(f"{name}[sample]" for name in controller.motion)
@@ -192,10 +193,10 @@ def _declare_parameters(definition: Definition) -> list[str]:
     ]
 
 
-def _declare_tables(tables: Sequence[tuple[str, np.ndarray]], number: Number, n: int) -> Iterator[str]:
+def _declare_tables(tables: Sequence[tuple[str, np.ndarray]], number: Number) -> Iterator[str]:
     for name, rows in tables:
         texts = ", ".join(number.format_row(row) for row in rows)
-        yield f"    static const {number.type} {name}[][{n}] = {{{texts}}};"
+        yield f"    static const {number.type} {name}[][{rows.shape[1]}] = {{{texts}}};"
 
 
 def _round(arrays: list[np.ndarray], t: str) -> list[np.ndarray]:

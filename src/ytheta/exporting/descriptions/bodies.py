@@ -18,9 +18,9 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
-from ytheta.robot.merge import Merge, merge_fixed_links
-from ytheta.robot.parts import Drive, Force, Joint, Link
+from ytheta.robot.parts import Drive, Force, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
+from ytheta.robot.structure.merge import Merge, merge_fixed_links
 
 # Difference of a pose that reading cannot explain: angles are snapped by at most SNAP, at levers of some metres.
 MAX_POSE_DIFFERENCE = 20 * SNAP
@@ -69,9 +69,9 @@ def find_changes(described: Robot, robot: Robot, *, file: str, unknown: Collecti
 
 
 def check_same_geometry(described: Robot, robot: Robot, file: str) -> None:
-    """Raise InputError unless two robots without fixed joints have the same movable joints at the same places."""
-    joints = {joint.name: joint for joint in described.movable}
-    for joint in robot.movable:
+    """Raise InputError unless two robots without fixed joints have the same joints and sensors at the same places."""
+    joints = {joint.name: joint for joint in _list_compared(described)}
+    for joint in _list_compared(robot):
         if joint.name not in joints:
             raise InputError(
                 f"{file} has no joint {joint.name!r}, which {robot.name!r} has{suggest_names(joint.name, joints)}; "
@@ -103,6 +103,10 @@ def list_joint_differences(joint: Joint, robot: Robot, other: Joint, described: 
         "position or axis": has_numbers and _measure_difference(joint, other) > MAX_POSE_DIFFERENCE,
     }
     return [what for what, differs in differences.items() if differs]
+
+
+def _list_compared(robot: Robot) -> list[Joint]:
+    return [joint for joint in robot.joints if joint.moves or joint.kind is JointKind.SENSOR]
 
 
 def _name_parent(joint: Joint, robot: Robot) -> str:

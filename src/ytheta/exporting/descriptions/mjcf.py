@@ -34,7 +34,7 @@ from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource
 from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node
-from ytheta.findings import Finding
+from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Force
@@ -63,7 +63,7 @@ def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Pat
     if found is None:
         return {path: new_mjcf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
     file, _, root = found
-    mjcf = read_mjcf_file(root, file)
+    mjcf = read_mjcf_file(root, file, source.robot)
     changes = find_changes(mjcf.robot, source.robot, file=file.name, unknown=mjcf.unknown)
     return {path: edit_mjcf(file, mjcf, changes)}
 
@@ -71,13 +71,22 @@ def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Pat
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
     found = find_xml(source, ROOT_TAG)
-    mjcf = None if found is None else read_mjcf_file(found[2], found[0])
+    mjcf = None if found is None else read_mjcf_file(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
     if found is None or mjcf is None:
         return (*losses, *find_missing_source(source, "MJCF"))
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))
+    losses = (*losses, *_find_ball_losses(source, mjcf))
     names = (node.get("file", "") for node in nodes if node.tag in ("mesh", "hfield", "texture", "skin", "include"))
     return (*losses, *find_misplaced_files(names, found[0], path))
+
+
+def _find_ball_losses(source: ExportSource, mjcf: MjcfFile) -> tuple[Finding, ...]:
+    """Return the drives of hinges that are one ball joint in the file, which has no drives of its own."""
+    hinges = (joint for joint in source.robot.movable if joint.name not in mjcf.joints)
+    names = tuple(joint.name for joint in hinges if any(joint.drive.parameters))
+    statement = f"MJCF cannot express rotor inertia and friction of the axes of a ball joint: {', '.join(names)}"
+    return (Finding("not written", Severity.WARNING, statement, "", names),) if names else ()
 
 
 def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
@@ -111,6 +120,8 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
         text = new_mjcf.format_load(joint, link)
         edits[body.node.path] += insert_children(contents[body.node.path], body.node.start, [text], last=True)
     for name, drive in changes.drives.items():
+        if name not in mjcf.joints:
+            continue  # a hinge of a ball joint, which find_losses names
         node = mjcf.joints[name]
         values = _find_joint_values(node, drive, mjcf.actuation.get(node.get("name", ""), Actuation()))
         edits[node.path] += set_attributes(contents[node.path], node.start, values)

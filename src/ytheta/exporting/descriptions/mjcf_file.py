@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ytheta.exporting.descriptions.wrench_joints import match_wrench_joints
 from ytheta.files.xml_document import Node
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, Link
@@ -45,8 +46,8 @@ class MjcfFile:
     actuation: dict[str, Actuation]
 
 
-def read_mjcf_file(root: Node, path: Path) -> MjcfFile:
-    """Read the main file of a robot, given its root element."""
+def read_mjcf_file(root: Node, path: Path, written: Robot) -> MjcfFile:
+    """Read the main file of a robot, given its root element. ``written`` is the robot that is written to it."""
     whole = insert_includes(root, path)
     compiler = read_compiler(merge_sections(whole, "compiler"))
     defaults = read_defaults(whole.all("default"))
@@ -57,7 +58,13 @@ def read_mjcf_file(root: Node, path: Path) -> MjcfFile:
             "'settotalmass' distributes a mass over meshes, which are not opened; remove it from the file"
         )
     hidden = {geom.start: geom.path for body in unknown.values() for geom in body.content.find_meshes(compiler)}
-    robot = read_mjcf(_without(whole, hidden), path, 0.0, fix_base=True)
+    robot = read_mjcf(_without(whole, hidden), path, 0.0, fix_base=not written.floating)
+    if written.floating and not robot.floating:
+        raise whole.error(
+            f"{written.name!r} has a floating base, but the file has no free joint; add <freejoint/> to its base, or "
+            "write a new file from a model in TOML"
+        )
+    robot = match_wrench_joints(robot, written, file=path.name)
     robot = replace(robot, links=tuple(Link(x.name, Inertia()) if x.name in unknown else x for x in robot.links))
     joints = dict(_pair_joints(bodies, robot))
     actuators = merge_sections(whole, "actuator").children

@@ -14,11 +14,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.exporting.descriptions.numbers import format_comment, format_number, format_numbers, quote_name
 from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
 from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.floating.base import WORLD, find_home_pose
+from ytheta.robot.floating.motion import quaternions_from_rotation_vectors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
@@ -46,6 +49,9 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
         bodies[joint.child] = _add_body(bodies[joint.parent], joint, robot)
     for marker in robot.markers:
         _add_site(bodies[marker.link], marker.name, marker.frame)
+    sensors = [joint for joint in robot.joints if joint.kind is JointKind.SENSOR]
+    for joint in sensors:
+        _add_site(bodies[joint.child], joint.name, joint.seat.inverse())
     for shape in robot.collision:
         _add_geom(bodies[shape.link], shape)
     _append(root, "contact", list(_list_excluded_contacts(robot)))
@@ -56,6 +62,8 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
     _append(root, "tendon", tendons)
     _append(root, "equality", list(equality))
     _append(root, "actuator", list(_list_motors(robot)))
+    quantities = product((joint.name for joint in sensors), ("force", "torque"))
+    _append(root, "sensor", [Element(tag, name=f"{name}_{tag}", site=name) for name, tag in quantities])
     if robot.home:
         qpos = _list_home(world, robot)
         SubElement(SubElement(root, "keyframe"), "key", name="home", qpos=format_numbers(qpos))
@@ -102,15 +110,24 @@ class _Side:
 
 def _add_body(parent: Element, joint: Joint, robot: Robot) -> Element:
     link = robot.link(joint.child)
-    pose = _list_pose(Frame.from_matrix(joint_pose(joint, 0.0)))
+    if link.name == WORLD:
+        raise InputError(
+            f"link {WORLD!r} is not the first link of {robot.name!r}, but MJCF reserves this name for it; rename the "
+            "link, or export to toml"
+        )
+    is_free = joint.kind is JointKind.FREE
+    pose = _list_pose(find_home_pose(robot) if is_free else Frame.from_matrix(joint_pose(joint, 0.0)))
     body = SubElement(parent, "body", {"name": check_name(link.name), **pose})
-    if joint.moves:
+    if joint.moves or is_free:
         if not any(_is_accepted(member.inertia) for member in _list_rigid_links(robot, link)):
             raise InputError(
                 f"link {link.name!r} moves, but its mass or a moment of inertia about its centre is zero, which MuJoCo "
                 "does not accept; give it mass and moments of inertia, or export to toml"
             )
-        _add_joint(body, joint)
+        if is_free:
+            SubElement(body, "freejoint", name=check_name(joint.name))
+        else:
+            _add_joint(body, joint)
     SubElement(body, "inertial", list_inertial_attributes(link.inertia))
     return body
 
@@ -119,7 +136,8 @@ def _list_rigid_links(robot: Robot, link: Link) -> list[Link]:
     """Return a link and the links that fixed joints connect to it."""
     links = [link]
     for each in links:  # the list grows
-        links += [robot.link(joint.child) for joint in robot.joints if joint.parent == each.name and not joint.moves]
+        on_link = (joint for joint in robot.joints if joint.parent == each.name)
+        links += [robot.link(joint.child) for joint in on_link if joint.kind in (JointKind.FIXED, JointKind.SENSOR)]
     return links
 
 
@@ -222,10 +240,18 @@ def _list_motors(robot: Robot) -> Iterator[Element]:
 
 
 def _list_home(world: Element, robot: Robot) -> list[float]:
-    """Return the joint positions at home in MuJoCo's order, which is that of the file."""
+    """Return the positions at home in MuJoCo's order, which is that of the file; a free joint has a quaternion."""
     factors, offset = robot.coupling_map
-    positions = dict(zip((j.name for j in robot.movable), factors @ robot.home_coordinates + offset, strict=True))
-    return [float(positions[element.get("name", "")]) for element in world.iter("joint")]
+    positions = dict(zip(robot.position_names, factors @ robot.home_coordinates + offset, strict=True))
+    home: list[float] = []
+    for element in world.iter():
+        if element.tag == "freejoint":
+            x, y, z, rx, ry, rz = (float(positions[name]) for name in BASE_COORDINATES)
+            qx, qy, qz, qw = quaternions_from_rotation_vectors(np.array([[rx, ry, rz]]))[0].tolist()
+            home += [x, y, z, qw, qx, qy, qz]
+        elif element.tag == "joint":
+            home.append(float(positions[element.get("name", "")]))
+    return home
 
 
 def _list_pose(frame: Frame) -> dict[str, str]:

@@ -20,10 +20,12 @@ from ytheta.exporting.descriptions.numbers import (
 from ytheta.exporting.losses import is_mimic
 from ytheta.findings import Finding
 from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.floating.base import take_floating_part
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Coupling, Joint, JointKind, Limits, Link
+from ytheta.robot.reading.urdf_extension import EXTENSION, FLOATING_BASE
 from ytheta.robot.robot import Robot
 
 WORLD = "world"
@@ -37,13 +39,16 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
             f"{robot.name!r} has the loop {robot.loops[0].name!r}, and URDF describes trees only; export to mjcf or "
             "toml"
         )
+    floating = robot.floating
+    robot = take_floating_part(robot) if floating else robot
     robot = change_link_frames(robot, {joint.child: joint.seat.inverse() for joint in robot.joints})
     mimics = {coupling.joint: coupling for coupling in robot.couplings if is_mimic(coupling, robot)}
     parts = [
-        *_format_mounting(robot),
+        *([] if floating else _format_mounting(robot)),
         *(_format_link(link, [s for s in robot.collision if s.link == link.name]) for link in robot.links),
         *(_format_joint(joint, mimics.get(joint.name)) for joint in robot.joints),
         *_format_markers(robot),
+        *_format_extension(robot, floating=floating),
     ]
     comments = [format_comment(loss.text) for loss in losses]
     lines = [f"<robot name={quote_name(robot.name)}>", *comments, *parts, "</robot>", ""]
@@ -98,6 +103,8 @@ def _format_joint(joint: Joint, mimic: Coupling | None) -> str:
 
 
 def _name_type(joint: Joint) -> str:
+    if joint.kind is JointKind.SENSOR:
+        return JointKind.FIXED.value
     if joint.kind is JointKind.REVOLUTE and not _is_bounded(joint.limits):
         return "continuous"
     return joint.kind.value
@@ -151,6 +158,21 @@ def _format_mounting(robot: Robot) -> Iterator[str]:
     world, joint = _make_unique(WORLD, used), _make_unique("mounting", used)
     yield _format_link(Link(world))
     yield _format_joint(Joint(joint, JointKind.FIXED, world, robot.base.name, placement=mounting), None)
+
+
+def _format_extension(robot: Robot, *, floating: bool) -> Iterator[str]:
+    """Yield an element that only ytheta reads: what URDF has no words for."""
+    links = [link.name for link in robot.links if not link.has_inertia]
+    sensors = [joint.name for joint in robot.joints if joint.kind is JointKind.SENSOR]
+    if not (floating or links or sensors):
+        return
+    base = f' {FLOATING_BASE}="true"' if floating else ""
+    lines = [
+        *(f'<link name={quote_name(name)} inertia="false"/>' for name in links),
+        *(f'<joint name={quote_name(name)} type="sensor"/>' for name in sensors),
+    ]
+    inside = "".join(f"\n    {line}" for line in lines)
+    yield f"  <{EXTENSION}{base}>{inside}\n  </{EXTENSION}>" if lines else f"  <{EXTENSION}{base}/>"
 
 
 def _turn_gravity_down(gravity: Vector) -> Frame:

@@ -10,7 +10,7 @@ from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.toml_document import parse_toml
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
-from ytheta.robot.reading.load import XACRO_EXTENSION
+from ytheta.robot.reading.read_file import XACRO_EXTENSION
 from ytheta.robot.reading.xacro.expand import expand_xacro
 
 MAX_EXTENDED_FILES = 16

@@ -18,6 +18,7 @@ from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
 from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
 from ytheta.exporting.descriptions.references import find_misplaced_files
 from ytheta.exporting.descriptions.source_file import check_extension, find_missing_source, find_xml
+from ytheta.exporting.descriptions.wrench_joints import match_wrench_joints
 from ytheta.exporting.descriptions.xml_edit import (
     Edit,
     apply_edits,
@@ -29,11 +30,13 @@ from ytheta.exporting.descriptions.xml_edit import (
 from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource
 from ytheta.files.xml_document import Node
-from ytheta.findings import Finding
+from ytheta.findings import Finding, Severity
+from ytheta.robot.floating.base import find_floating_link
 from ytheta.robot.frame import Frame, to_rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, Link
 from ytheta.robot.reading.urdf import read_origin, read_urdf
+from ytheta.robot.robot import Robot
 
 ROOT_TAG = "robot"
 EXTENSIONS = (".urdf", ".xml")
@@ -53,19 +56,40 @@ def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Pat
         return {path: new_urdf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
     file, content, root = found
     check_encoding(content, file)
-    described = read_urdf(root, file, 0.0, fix_base=True)
+    described = _read_robot(root, file, source.robot)
     return {path: edit_urdf(content, root, find_changes(described, source.robot, file=file.name))}
 
 
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
     found = find_xml(source, ROOT_TAG)
-    described = None if found is None else read_urdf(found[2], found[0], 0.0, fix_base=True)
+    described = None if found is None else _read_robot(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="urdf", described=described)
+    losses = (*losses, *_describe_floating_base(source.robot, None if found is None else found[2]))
     if found is None:
         return (*losses, *find_missing_source(source, "URDF"))
     nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))
     return (*losses, *find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
+
+
+def _describe_floating_base(robot: Robot, root: Node | None) -> tuple[Finding, ...]:
+    """Return a note about a floating base if no floating joint of the file, None for a new one, expresses it."""
+    if not robot.floating or (root is not None and any(j.get("type", "") == "floating" for j in root.all("joint"))):
+        return ()
+    base = find_floating_link(robot)
+    if root is None:
+        statement = f"the floating base {base!r} is the root link of the file, without a joint to the world"
+        remedy = "say to other programs that it floats, such as JointModelFreeFlyer() to Pinocchio"
+    else:
+        statement = f"the file does not say that the base {base!r} floats"
+        remedy = "read it with --floating-base, in Pinocchio with JointModelFreeFlyer()"
+    return (Finding("floating base", Severity.NOTE, statement, remedy, (base,)),)
+
+
+def _read_robot(root: Node, file: Path, robot: Robot) -> Robot:
+    """Return the robot in a file, with a floating base and sensors if the robot that is written has them."""
+    described = read_urdf(root, file, 0.0, fix_base=not robot.floating)
+    return match_wrench_joints(described, robot, file=file.name)
 
 
 def edit_urdf(content: bytes, root: Node, changes: FileChanges) -> bytes:

@@ -48,7 +48,7 @@ def find_payload(robot: Robot, options: PayloadOptions, usual_ending: str) -> Pa
     flange = options.flange if options.flange is not None else _find_flange(frames, usual_ending)
     if flange not in frames:
         raise InputError(f"{robot.name!r} has no link or marker {flange!r}{suggest_names(flange, frames)}")
-    poses = [link_poses(robot, np.full(len(robot.movable), q)) for q in (0.0, PROBE)]
+    poses = [link_poses(robot, np.full(len(robot.position_names), q)) for q in (0.0, PROBE)]
     at_zero, at_probe = (np.linalg.solve(pose[flange], pose[load]) for pose in poses)
     if abs(at_zero - at_probe).max() > MAX_MOTION:
         raise InputError(

@@ -10,6 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ytheta.report.benchmark.text import format_time
+
 
 @dataclass(frozen=True)
 class Row:
@@ -44,7 +46,7 @@ class Row:
     @property
     def times(self) -> tuple[str, str]:
         """Both times as text."""
-        return _format_time(self.ytheta), _format_time(self.peer)
+        return format_time(self.ytheta), format_time(self.peer)
 
 
 def print_rows(rows: Iterable[Row]) -> None:
@@ -73,10 +75,3 @@ def measure_best(
             work()
         times.append((clock() - start) / calls)
     return min(times)
-
-
-def _format_time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"

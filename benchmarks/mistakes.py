@@ -28,7 +28,7 @@ from benchmarks.recorded_logs import load_recorded_robot, read_recorded_logs
 from benchmarks.simulated_robots import FrictionLaw, load_description, make_motion, make_true_robot, record
 from ytheta.errors import YthetaError
 from ytheta.identification.assessment.mistakes.lengths import scale_lengths
-from ytheta.identification.result import CONTRADICTIONS
+from ytheta.identification.finding_codes import CONTRADICTIONS
 from ytheta.robot.parts import JointKind
 
 CLEAN = "clean"

@@ -1,8 +1,8 @@
 """Which models of a folder load: ``python -m benchmarks.models FOLDER [--no-count] [--fix-base]``.
 
-Every MJCF, URDF and xacro file below the folder is loaded, and the base parameters of its links are counted. MJCF files
-without bodies of their own, which others include, are left out. The table has one row for each model; a model that is
-refused has the first sentence of the error. Each model is read in a process of its own with a limit of time.
+Every MJCF, URDF, xacro and SDF file below the folder is loaded, and the base parameters of its links are counted. MJCF
+files without bodies of their own, which others include, are left out. The table has one row for each model; a model
+that is refused has the first sentence of the error. Each model is read in a process of its own with a limit of time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-PATTERNS = ("*.xml", "*.urdf", "*.urdf.xacro")
+PATTERNS = ("*.xml", "*.urdf", "*.urdf.xacro", "*.sdf")
 _INCLUDES_SECTION = re.compile(r"<mujoco[^>]*>(?:\s|<!--.*?-->)*<(?:include|option|compiler|default)\b", re.DOTALL)
 MAX_SECONDS = 300  # for one model
 NOT_MODELS = ("package.xml", "CMakeLists.xml", "model.config")

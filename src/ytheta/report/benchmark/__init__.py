@@ -1,0 +1,1 @@
+"""A benchmark, as plain data and for a terminal."""

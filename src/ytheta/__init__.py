@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
+    from ytheta.benchmarking.bench import Benchmark as Benchmark
+    from ytheta.benchmarking.bench import bench as bench
     from ytheta.comparison.compare import Comparison as Comparison
     from ytheta.comparison.compare import compare as compare
     from ytheta.dynamics.formulations.derivation import derive_link_regressor as derive_link_regressor
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.native.kernel import Kernel as Kernel
+    from ytheta.payload.identify_payload import identify_payload as identify_payload
+    from ytheta.payload.result import PayloadEstimate as PayloadEstimate
     from ytheta.reproduction.reproduce import Reproduction as Reproduction
     from ytheta.reproduction.reproduce import reproduce as reproduce
     from ytheta.robot.floating.base import add_wrench_sensor as add_wrench_sensor
@@ -114,6 +118,7 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
+    "Benchmark": "ytheta.benchmarking.bench",
     "BodyBounds": "ytheta.identification.bodies.bounds",
     "COptions": "ytheta.exporting.c.options",
     "CasadiOptions": "ytheta.exporting.casadi",
@@ -137,6 +142,7 @@ _MODULES = {
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
     "Obstacle": "ytheta.excitation.clearance.obstacle",
     "ParameterChange": "ytheta.simulation.parameter_changes",
+    "PayloadEstimate": "ytheta.payload.result",
     "PayloadOptions": "ytheta.exporting.settings.payload",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
@@ -158,6 +164,7 @@ _MODULES = {
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "assess_trajectory": "ytheta.excitation.assess",
     "base_parameters": "ytheta.identifiability.registry",
+    "bench": "ytheta.benchmarking.bench",
     "bias": "ytheta.dynamics.kernels",
     "check": "ytheta.logs.check_logs",
     "close_loops": "ytheta.robot.loops.closure",
@@ -183,6 +190,7 @@ _MODULES = {
     "grasp": "ytheta.simulation.parameter_changes",
     "gravity": "ytheta.dynamics.kernels",
     "identify": "ytheta.identification.identify",
+    "identify_payload": "ytheta.payload.identify_payload",
     "inspect": "ytheta.inspection.inspect",
     "inverse_dynamics": "ytheta.dynamics.kernels",
     "jacobian": "ytheta.dynamics.kernels",

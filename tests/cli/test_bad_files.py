@@ -108,8 +108,9 @@ BAD_FILES = {
         "cannot be read: File name too long",
     ),
     "blank": ("r.toml", "  \n ", "is empty"),
-    "wrong ending": ("r.step", "<sdf/>", "robots are read from .urdf, .xacro, .xml (MJCF) and .toml files"),
-    "SDF": ("r.sdf", "<sdf/>", "SDF is not read; convert it to URDF or MJCF"),
+    "wrong ending": ("r.step", "<sdf/>", "robots are read from .urdf, .xacro, .xml (MJCF), .sdf and .toml files"),
+    "SDF": ("r.sdf", "<sdf/>", "the attribute 'version' is missing; add it"),
+    "SDF without a model": ("r.sdf", '<sdf version="1.9"/>', "there is no model with a link"),
 }
 
 

@@ -215,6 +215,12 @@ def test_singular_and_plural(tmp_path: Path) -> None:
     assert "1 joint, 1 actuated: q1\n14 standard parameters: 10 of 1 link, 4 of the drives" in last
 
 
+def test_a_robot_without_joints_has_no_joints_to_choose(tmp_path: Path) -> None:
+    (tmp_path / "drone.urdf").write_text('<robot name="drone"><link name="body"/></robot>')
+    shown = ytheta("inspect", "drone.urdf", "--floating-base", cwd=tmp_path).stdout
+    assert "floating base with six coordinates, 0 joints\n" in shown
+
+
 def test_absent_parameters_are_counted(tmp_path: Path) -> None:
     """What is declared absent, as ``ytheta base`` counts it; the twin: nothing is absent without a declaration."""
     ball = '<joint name="ball" type="ball"/><geom size="0.1" pos="0.1 0.2 0.3"/>'

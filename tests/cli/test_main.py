@@ -83,9 +83,11 @@ ARGUMENTS = {
     "check": ("panda", "none.csv"),
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
+    "payload": ("panda", "none.csv"),
     "reproduce": (),
     "export": ("panda",),
     "view": ("panda",),
+    "bench": (),  # its robot has a default
     "compare": (),  # it needs models, and reads no descriptions
 }
 REQUIRED_OPTIONS = {"export": ("--to", "toml", "--output", "none.toml")}

@@ -23,11 +23,13 @@ LIBRARY = {
     "robots": ("robots",),
     "inspect": ("inspect", "load"),
     "base": ("model_parameters", "load"),
-    "excite": ("excite", "assess_trajectory", "save_trajectory", "load"),
-    "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
+    "excite": ("excite", "assess_trajectory", "save_trajectory", "read_log", "load"),
+    "simulate": ("simulate", "control.ControllerSettings", "Variation", "read_log", "load"),
     "check": ("check", "load"),
     "identify": ("identify", "BodyBounds", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
+    "payload": ("identify_payload", "PreparationSettings", "read_log", "load"),
+    "bench": ("bench", "load"),
     "reproduce": ("reproduce",),
     "compare": ("compare",),
     "export": ("export", "COptions", "PayloadOptions", "load"),
@@ -35,7 +37,7 @@ LIBRARY = {
 }
 # Options about files and printing, which have no argument. A result is written by its methods.
 OUTPUT_OPTIONS = ("output", "report", "force", "json", "verbose", "help", "no_open")
-SPELLED_DIFFERENTLY = {"seed": "rng"}
+SPELLED_DIFFERENTLY = {"seed": "rng", "log_rate": "rate", "log_gain": "gain"}
 NOTHING: tuple[object, ...] = (None, "", (), [], {})
 
 

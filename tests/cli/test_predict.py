@@ -40,6 +40,11 @@ def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
     relative = 100.0 * np.linalg.norm(measured - predicted) / np.linalg.norm(measured)
     assert relative == pytest.approx(answer["relative_error_percent"], rel=1e-9)
     assert read_json(folder, "predict", str(model), "b.csv", "--cutoff", "12")["cutoff"] == 12.0
+    recorded = len(pl.read_csv(folder / "b.csv"))
+    assert answer["recorded"]["samples"] == recorded > answer["samples"] == len(torques)
+    shown = ytheta("predict", str(model), "b.csv", cwd=folder).stdout.splitlines()[0]
+    assert f"{recorded} samples at " in shown
+    assert f"of which {len(torques)} at " in shown
     without_friction = read_json(folder, "predict", "lu-two-link", "b.csv", "--cutoff", "7")
     assert without_friction["relative_error_percent"] > 5.0 * answer["relative_error_percent"]
     result = ytheta("predict", "true.toml", "b.csv", "-o", str(tmp_path / "t.parquet"), cwd=folder)

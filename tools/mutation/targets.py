@@ -11,16 +11,22 @@ _BASE = ("identifiability/test_base_parameters.py", "conformance/test_base_param
 _ESTIMATORS = ("conformance/test_estimators.py",)
 _PREPARING = ("logs/preparing",)
 
+_SDF = ("robot/reading/sdf",)
+_PAYLOAD = ("payload/test_estimation.py",)
 _TRAJECTORIES = ("excitation/trajectories",)
 _CRITERIA = ("excitation/criteria/test_criteria.py",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "robot/inertia.py": ("robot/test_robot.py",),
-    "robot/merge.py": ("robot/test_robot.py", "robot/reading/test_urdf.py"),
+    "robot/structure/merge.py": ("robot/test_robot.py", "robot/reading/test_urdf.py"),
     "robot/modified_dh.py": (),
     "robot/loops/cut_joint.py": ("robot/loops/test_closure.py",),
     "robot/loops/solver.py": ("robot/loops/test_closure.py",),
     "robot/reading/urdf.py": ("robot/reading/test_load.py",),
+    "robot/reading/sdf/frames.py": _SDF,
+    "robot/reading/sdf/joints.py": _SDF,
+    "robot/reading/sdf/spanning_tree.py": _SDF,
+    "robot/reading/sdf/version.py": _SDF,
     "logs/preparing/derivatives.py": _PREPARING,
     "logs/preparing/filters.py": _PREPARING,
     "logs/preparing/resample.py": _PREPARING,
@@ -68,6 +74,12 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "excitation/constraints/joint_bounds.py": ("excitation/test_arguments.py", "excitation/test_safe_motion.py"),
     "excitation/constraints/shrink.py": (),
     "excitation/clearance/distance.py": (),
+    "payload/attachment.py": _PAYLOAD,
+    "payload/compact_body.py": _PAYLOAD,
+    "payload/model_errors.py": _PAYLOAD,
+    "payload/posterior.py": _PAYLOAD,
+    "payload/statistics.py": (),
+    "payload/verdict.py": (),
     "exporting/output.py": (),
     "exporting/losses.py": (),
     "exporting/c/number.py": (),

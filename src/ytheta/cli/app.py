@@ -22,10 +22,12 @@ from ytheta.cli.interrupts import INTERRUPTED
 from ytheta.cli.logs.check import check
 from ytheta.cli.models.compare import compare
 from ytheta.cli.models.export import export
+from ytheta.cli.models.payload import payload
 from ytheta.cli.models.view import view
 from ytheta.cli.predict import predict
 from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
+from ytheta.cli.shell.bench import bench
 from ytheta.cli.shell.first_steps import format_first_steps
 from ytheta.cli.shell.plain_help import PlainCommand
 from ytheta.cli.shell.versions import format_versions
@@ -33,7 +35,10 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 from ytheta.files.command_files import record_command_files
 
-_FUNCTIONS = (robots, inspect, base, excite, simulate, check, identify, predict, compare, export, view, reproduce)
+_FUNCTIONS = (
+    *(robots, inspect, base, excite, simulate, check, identify, predict, payload, compare, export, view, reproduce),
+    bench,
+)
 COMMANDS = {command.__name__: command for command in _FUNCTIONS}
 HELP_WIDTH = 120  # characters per line of help, at most
 COMPLETION_VARIABLE = "_YTHETA_COMPLETE"  # set by the script of a shell that asks for completions

@@ -55,6 +55,7 @@ from ytheta.cli.option_lists.excite import (
     parse_pose,
     parse_positions,
 )
+from ytheta.cli.option_lists.logs import LogOptions, read_prefixed_logs, take_prefixed_log_options
 from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
@@ -72,6 +73,7 @@ SEARCH_OPTIONS = (
 
 
 @take_robot_options
+@take_prefixed_log_options
 def excite(
     robot: RobotArgument,
     output: Outputs = None,
@@ -113,6 +115,7 @@ def excite(
     as_json: AsJson = False,
     verbose: Verbose = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
@@ -127,7 +130,7 @@ def excite(
     """
     searched = {name: value for name, value in locals().items() if name in SEARCH_OPTIONS}
     _check_mode(trajectory, slow, searched)
-    inputs = (robot, model, trajectory, *(log or ()))
+    inputs = (robot, model, trajectory, *(log or ()), *(log_options.mapping or ()))
     _check_trajectories(output or (), inputs, force=force)
     if trajectory is None:
         _check_samples(output or (), seconds, rate, has_payload=payload is not None)
@@ -152,7 +155,7 @@ def excite(
         "parameters": parse_words(parameters),
         "payload": load,
         "model": model,
-        "logs": log or (),
+        "logs": read_prefixed_logs(described, log or (), log_options, log_option="--log"),
         "position": positions,
         **limits,
         "effort_margin": effort_margin,

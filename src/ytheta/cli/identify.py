@@ -12,17 +12,11 @@ from ytheta.cli.log_options import (
     AUTO,
     AveragePeriods,
     Cutoff,
-    Degrees,
     Derivative,
-    FitRows,
-    Gain,
     LogArguments,
-    Mappings,
     MinSpeed,
-    Rate,
     StrictLogs,
     Threads,
-    Topic,
     Velocity,
     Verbose,
     parse_gain,
@@ -32,6 +26,7 @@ from ytheta.cli.log_options import (
     print_findings,
     show_progress,
 )
+from ytheta.cli.option_lists.logs import LogOptions, take_log_options
 from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
@@ -150,17 +145,12 @@ Report = Annotated[
 
 
 @take_robot_options
+@take_log_options
 def identify(
     robot: RobotArgument,
     logs: LogArguments,
     validate: Validate = None,
     hold_out: HoldOut = None,
-    mapping: Mappings = None,
-    degrees: Degrees = False,
-    rows: FitRows = None,
-    rate: Rate = None,
-    gain: Gain = None,
-    topic: Topic = None,
     estimator: EstimatorName = AUTO,
     forgetting: Forgetting = None,
     form: FormName = "differential",
@@ -189,6 +179,7 @@ def identify(
     verbose: Verbose = False,
     strict: StrictLogs = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
@@ -199,7 +190,7 @@ def identify(
 
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet -o ur10e.model.toml`
     """
-    inputs = (robot, *logs, *(validate or ()), *(mapping or ()), prior)
+    inputs = (robot, *logs, *(validate or ()), *(log_options.mapping or ()), prior)
     check_output(output, (".toml",), inputs, force=force, kind="model")
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
@@ -211,12 +202,12 @@ def identify(
             logs,
             validate=validate,
             hold_out=hold_out,
-            mapping=mapping,
-            degrees=degrees,
-            rows=parse_rows(rows),
-            rate=rate,
-            gain=parse_gain(gain),
-            topic=topic,
+            mapping=log_options.mapping,
+            degrees=log_options.degrees,
+            rows=parse_rows(log_options.rows),
+            rate=log_options.rate,
+            gain=parse_gain(log_options.gain),
+            topic=log_options.topic,
             estimator=estimator,
             forgetting=forgetting,
             form=form,

@@ -32,5 +32,5 @@ def inspect(
     pose = parse_assignments(at, "--at")
     description = read_robot(robot, robot_options, strict=strict)
     inspection = yt.inspect(description, at=pose)
-    print_all_findings(inspection.pose_findings)
+    print_all_findings((*inspection.pose_findings, *inspection.base_findings))
     print_value(inspection, as_json=as_json)

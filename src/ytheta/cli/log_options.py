@@ -36,13 +36,9 @@ Mappings = Annotated[
 Degrees = Annotated[bool, typer.Option("--degrees", help="Positions and velocities of revolute joints are in degrees.")]
 Rows = Annotated[
     str | None,
-    typer.Option(metavar="START:STOP", help="Use only these rows, counted from 0, without row STOP: 600:3500, 600:."),
-]
-FitRows = Annotated[
-    str | None,
     typer.Option(
         metavar="START:STOP",
-        help="Use only these rows of the logs of the fit, counted from 0, without row STOP: 600:3500, 600:.",
+        help="Use only these rows, counted from 0, without row STOP: 600:3500, 600:. Validation logs are used whole.",
     ),
 ]
 Rate = Annotated[float | None, typer.Option("--rate", metavar="HZ", help="Sampling rate, in place of a time column.")]

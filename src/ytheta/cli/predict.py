@@ -9,15 +9,10 @@ import typer
 import ytheta as yt
 from ytheta.cli.log_options import (
     AUTO,
-    Degrees,
-    Gain,
     LogArgument,
     MinSpeed,
-    Rate,
-    Rows,
     StrictLogs,
     Threads,
-    Topic,
     Velocity,
     Verbose,
     parse_gain,
@@ -27,6 +22,7 @@ from ytheta.cli.log_options import (
     print_findings,
     show_progress,
 )
+from ytheta.cli.option_lists.logs import LogOptions, take_log_options
 from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
@@ -38,12 +34,6 @@ ModelArgument = Annotated[
         metavar="MODEL",
         help="A model written by identify, or any robot with inertias: a name or a file.",
         autocompletion=complete_robot,
-    ),
-]
-ColumnMapping = Annotated[
-    str | None,
-    typer.Option(
-        "--mapping", metavar="TOML", help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'."
     ),
 ]
 Cutoff = Annotated[
@@ -64,15 +54,10 @@ Report = Annotated[
 
 
 @take_robot_options
+@take_log_options
 def predict(
     model: ModelArgument,
     log: LogArgument,
-    mapping: ColumnMapping = None,
-    degrees: Degrees = False,
-    rows: Rows = None,
-    rate: Rate = None,
-    gain: Gain = None,
-    topic: Topic = None,
     cutoff: Cutoff = None,
     derivative: Derivative = None,
     velocity: Velocity = AUTO,
@@ -85,6 +70,7 @@ def predict(
     verbose: Verbose = False,
     strict: StrictLogs = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Predict the torques of a log from a model, and compare them with the measured ones.
@@ -93,6 +79,7 @@ def predict(
 
     Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
     """
+    mapping = log_options.single_mapping
     check_output(output, (".csv", ".parquet"), (model, log, mapping), force=force, kind="prediction")
     check_output(report, PAGE_SUFFIXES, (model, log, mapping), force=force)
     check_report(report)
@@ -104,11 +91,11 @@ def predict(
             described,
             log,
             mapping=mapping,
-            degrees=degrees,
-            rows=parse_rows(rows),
-            rate=rate,
-            gain=parse_gain(gain),
-            topic=topic,
+            degrees=log_options.degrees,
+            rows=parse_rows(log_options.rows),
+            rate=log_options.rate,
+            gain=parse_gain(log_options.gain),
+            topic=log_options.topic,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             velocity=velocity,

@@ -11,6 +11,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.log_options import Threads, Verbose
+from ytheta.cli.option_lists.logs import LogOptions, read_prefixed_logs, take_prefixed_log_options
 from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.cli.option_lists.simulate import (
     AdaptationName,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 
 @take_robot_options
+@take_prefixed_log_options
 def simulate(
     robot: RobotArgument,
     controller: ControllerName = DEFAULT_CONTROLLER,
@@ -87,6 +89,7 @@ def simulate(
     as_json: AsJson = False,
     verbose: Verbose = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Simulate a robot under a controller. Print tracking and parameter errors, and write a log for identify.
@@ -96,8 +99,9 @@ def simulate(
 
     Example: `ytheta simulate puma560 --controller slotine-li --friction viscous --report puma.html -o puma.parquet`
     """
-    _check_logs(output, runs, (robot, reference), force=force)
-    check_output(report, PAGE_SUFFIXES, (robot, reference), force=force)
+    inputs = (robot, reference, *(log_options.mapping or ()))
+    _check_logs(output, runs, inputs, force=force)
+    check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     settings = ControllerSettings(
         controller,
@@ -113,12 +117,13 @@ def simulate(
     variation = yt.Variation(spread, gain_spread, start_offset, velocity_offset, initial_error)
     sensors, load = parse_sensors(sensor), parse_grasp(grasp)
     described = read_robot(robot, robot_options)
+    logs = read_prefixed_logs(described, _list_logs(reference), log_options, log_option="--reference")
     with _show_progress(runs) as progress:
         simulation = yt.simulate(
             described,
             settings,
             seconds=seconds,
-            reference=reference,
+            reference=logs[0] if logs else reference,
             runs=runs,
             variation=variation,
             plant=plant,
@@ -146,6 +151,15 @@ def simulate(
         print_simulation(make_console(), simulation, verbose=verbose)
     if not simulation.tracks.all():
         raise typer.Exit(1)
+
+
+def _list_logs(reference: str | None) -> list[str]:
+    """Return the reference if it is a log, not a trajectory."""
+    from pathlib import Path
+
+    from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX
+
+    return [] if reference is None or Path(reference).suffix.lower() == COEFFICIENT_SUFFIX else [reference]
 
 
 def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...], *, force: bool) -> None:

@@ -15,7 +15,19 @@ from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, take_robo
 
 ROBOT_ARGUMENTS = ("robot", "model")
 PLURALS = {name: f"{name}s" for name in ("length", "angle", "xacro_arg", "package_path", "allow_path")}
-COMMANDS = ("inspect", "base", "excite", "simulate", "check", "identify", "predict", "export", "view")
+COMMANDS = (
+    "inspect",
+    "base",
+    "excite",
+    "simulate",
+    "check",
+    "identify",
+    "predict",
+    "payload",
+    "bench",
+    "export",
+    "view",
+)
 WRIST = "wrist_3_joint"
 
 
@@ -75,3 +87,19 @@ def test_options_reach_the_robot(tmp_path: Path, command: str) -> None:
     plain, locked = read_json(tmp_path, command, "ur10"), read_json(tmp_path, command, "ur10", "--lock", WRIST)
     assert plain != locked
     assert WRIST not in str(locked.get("joints", ""))
+
+
+def test_other_folders_are_opened_only_if_they_are_allowed(tmp_path: Path) -> None:
+    """The message of the refusal names the option that helps."""
+    (tmp_path / "scene").mkdir()
+    (tmp_path / "arm").mkdir()
+    body = '<body name="a"><joint name="q1"/><geom type="sphere" size="0.1" pos="0.5 0 0"/></body>'
+    (tmp_path / "scene" / "arm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    (tmp_path / "arm" / "main.xml").write_text('<mujoco><include file="../scene/arm.xml"/></mujoco>')
+    message = refused("inspect", "arm/main.xml", cwd=tmp_path)
+    assert "leaves the robot's folder" in message
+    assert "--allow-path" in message
+    assert "leaves the robot's folder" in refused("inspect", "arm/main.xml", "--allow-path", "arm", cwd=tmp_path)
+    result = ytheta("inspect", "arm/main.xml", "--allow-path", "scene", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "q1" in result.stdout

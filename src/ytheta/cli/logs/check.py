@@ -7,19 +7,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.log_options import (
-    Degrees,
-    Gain,
-    LogArguments,
-    Mappings,
-    Rate,
-    Rows,
-    StrictLogs,
-    Topic,
-    Verbose,
-    parse_gain,
-    parse_rows,
-)
+from ytheta.cli.log_options import LogArguments, StrictLogs, Verbose, parse_gain, parse_rows
+from ytheta.cli.option_lists.logs import LogOptions, take_log_options
 from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
@@ -30,21 +19,17 @@ Report = Annotated[
 
 
 @take_robot_options
+@take_log_options
 def check(
     robot: RobotArgument,
     logs: LogArguments,
-    mapping: Mappings = None,
-    degrees: Degrees = False,
-    rows: Rows = None,
-    rate: Rate = None,
-    gain: Gain = None,
-    topic: Topic = None,
     report: Report = None,
     force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     strict: StrictLogs = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Show which columns of logs are used, how they are converted, and whether they are plausible.
@@ -53,17 +38,17 @@ def check(
 
     Example: `ytheta check ur10e.urdf run1.csv --gain 14.9,13.3,11.1,10.6,11.0,11.5 --rows 600:3500`
     """
-    check_output(report, PAGE_SUFFIXES, (robot, *logs, *(mapping or ())), force=force)
+    check_output(report, PAGE_SUFFIXES, (robot, *logs, *(log_options.mapping or ())), force=force)
     check_report(report)
     result = yt.check(
         read_robot(robot, robot_options),
         logs,
-        mapping=mapping,
-        degrees=degrees,
-        rows=parse_rows(rows),
-        rate=rate,
-        gain=parse_gain(gain),
-        topic=topic,
+        mapping=log_options.mapping,
+        degrees=log_options.degrees,
+        rows=parse_rows(log_options.rows),
+        rate=log_options.rate,
+        gain=parse_gain(log_options.gain),
+        topic=log_options.topic,
         strict=strict,
     )
     if report is not None:

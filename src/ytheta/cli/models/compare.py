@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.log_options import Verbose, show_progress
+from ytheta.cli.log_options import Verbose, parse_gain, parse_rows, show_progress
+from ytheta.cli.option_lists.logs import LogOptions, take_log_options
 from ytheta.cli.options import AsJson, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 
@@ -17,23 +18,19 @@ ModelArguments = Annotated[
 LogOption = Annotated[
     str | None, typer.Option(metavar="LOG", help="Also compare the torques that the models predict for this log.")
 ]
-ColumnMapping = Annotated[
-    str | None,
-    typer.Option(
-        "--mapping", metavar="TOML", help="Meaning of the columns: a file with lines such as [columns] q = 'angle{}'."
-    ),
-]
 Report = Annotated[str | None, typer.Option(metavar="HTML", help="Write a report for a browser to this file.")]
 
 
+@take_log_options
 def compare(
     models: ModelArguments,
     log: LogOption = None,
-    mapping: ColumnMapping = None,
     report: Report = None,
     force: Force = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
+    *,
+    log_options: LogOptions,
 ) -> None:
     """Compare models: parameters with their difference in standard deviations, friction, torques on a log.
 
@@ -41,10 +38,20 @@ def compare(
 
     Example: `ytheta compare january.model.toml june.model.toml --log check.parquet --report change.html`
     """
-    check_output(report, PAGE_SUFFIXES, (*models, log, mapping), force=force)
+    check_output(report, PAGE_SUFFIXES, (*models, log, *(log_options.mapping or ())), force=force)
     check_report(report)
     with show_progress() as report_stage:
-        comparison = yt.compare(models, log=log, mapping=mapping, report_stage=report_stage)
+        comparison = yt.compare(
+            models,
+            log=log,
+            mapping=log_options.single_mapping,
+            degrees=log_options.degrees,
+            rows=parse_rows(log_options.rows),
+            rate=log_options.rate,
+            gain=parse_gain(log_options.gain),
+            topic=log_options.topic,
+            report_stage=report_stage,
+        )
         if report is not None:
             report_stage("writing the report")
             print_note(f"wrote {comparison.report(report)}")

@@ -70,6 +70,12 @@ Name = Annotated[
     str | None, typer.Option(metavar="PREFIX", help="c: prefix of all names; by default the robot's name.")
 ]
 Trigonometry = Annotated[str, typer.Option(metavar="NAME", help="c: own (sine and cosine without a library) or libm.")]
+BaseOrientation = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="c, casadi: of a floating base, as rotation-vector, quaternion or gravity (in base axes)."
+    ),
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Overwrite existing files, and export models that are inconsistent or graded bad."),
@@ -91,6 +97,7 @@ def export(
     rate: Rate = 1000.0,
     name: Name = None,
     trigonometry: Trigonometry = "own",
+    base_orientation: BaseOrientation = "rotation-vector",
     force: Force = False,
     as_json: AsJson = False,
     *,
@@ -115,10 +122,12 @@ def export(
         "rate": rate if rate != 1000.0 else None,
         "name": name,
         "trigonometry": trigonometry if trigonometry != "own" else None,
+        "base_orientation": base_orientation if base_orientation != "rotation-vector" else None,
     }
     options = make_options(to, {key: value for key, value in settings.items() if value is not None})
     described: str | yt.Robot = model
-    if robot_options.floating_base or robot_options.lock or robot_options.allow_path:
+    whole = bool(robot_options.lock or robot_options.allow_path)  # options that only ``load`` takes
+    if whole:
         described = read_robot(model, robot_options)
     source = find_source(
         described,
@@ -126,7 +135,8 @@ def export(
         force=force,
         force_option="--force",
         snap=robot_options.snap,
-        fix_base=robot_options.fix_base,
+        fix_base=robot_options.fix_base and not whole,
+        floating_base=robot_options.floating_base and not whole,
         lengths=parse_assignments(robot_options.length, "--length"),
         angles=parse_assignments(robot_options.angle, "--angle"),
         xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),

@@ -9,7 +9,8 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.interrupts import finish_after_interruption
-from ytheta.cli.log_options import Verbose, print_findings
+from ytheta.cli.log_options import Verbose, parse_gain, parse_rows, print_findings
+from ytheta.cli.option_lists.logs import LogOptions, take_log_options
 from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, print_json
 
@@ -17,22 +18,22 @@ LogOption = Annotated[str | None, typer.Option(metavar="LOG", help="Play the rec
 TrajectoryOption = Annotated[
     str | None, typer.Option(metavar="TOML", help="Play this trajectory, which excite wrote as TOML.")
 ]
-ColumnMapping = Annotated[str | None, typer.Option("--mapping", metavar="TOML", help="Meaning of the log's columns.")]
 Port = Annotated[int, typer.Option(metavar="N", help="Port on this machine; the next free one if it is in use.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the browser; print the address only.")]
 
 
 @take_robot_options
+@take_log_options
 def view(
     robot: RobotArgument,
     log: LogOption = None,
     trajectory: TrajectoryOption = None,
-    mapping: ColumnMapping = None,
     port: Port = 8080,
     no_open: NoOpen = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     *,
+    log_options: LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Show a robot in 3-D in the browser: inertia ellipsoids, collision capsules, sliders for the joints.
@@ -42,7 +43,18 @@ def view(
     Example: `ytheta view ur10e.model.toml --log run.parquet`
     """
     loaded = read_robot(robot, robot_options)
-    viewer = yt.view(loaded, log=log, mapping=mapping, trajectory=trajectory, port=port)
+    viewer = yt.view(
+        loaded,
+        log=log,
+        mapping=log_options.single_mapping,
+        degrees=log_options.degrees,
+        rows=parse_rows(log_options.rows),
+        rate=log_options.rate,
+        gain=parse_gain(log_options.gain),
+        topic=log_options.topic,
+        trajectory=trajectory,
+        port=port,
+    )
     with finish_after_interruption():
         try:
             print_findings(viewer.findings, verbose=verbose)

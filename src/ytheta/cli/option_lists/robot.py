@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
 import ytheta as yt
+from ytheta.cli.option_lists.group import Command, take_group
 from ytheta.cli.options import parse_assignments, parse_locks, parse_texts, print_all_findings
 from ytheta.cli.shell.completion import complete_robot
 from ytheta.conventions import SNAP
@@ -19,8 +17,8 @@ RobotArgument = Annotated[
     str,
     typer.Argument(
         metavar="ROBOT",
-        help="A catalog name; a .urdf, .xacro, .xml (MJCF) or .toml file; a folder with robot.urdf and robot.yaml; or "
-        "rd:NAME of the package robot_descriptions.",
+        help="A catalog name; a .urdf, .xacro, .xml (MJCF), .sdf or .toml file; a folder with robot.urdf and "
+        "robot.yaml; or rd:NAME of the package robot_descriptions.",
         autocompletion=complete_robot,
     ),
 ]
@@ -58,7 +56,11 @@ XacroArguments = Annotated[
 ]
 PackagePaths = Annotated[
     list[str] | None,
-    typer.Option("--package-path", metavar="DIR", help="A folder with ROS packages, for package:// and $(find …)."),
+    typer.Option(
+        "--package-path",
+        metavar="DIR",
+        help="A folder with ROS packages or models of Gazebo, for package://, model:// and $(find …).",
+    ),
 ]
 AllowPaths = Annotated[
     list[str] | None,
@@ -86,26 +88,9 @@ class RobotOptions:
         return bool(self.floating_base or self.lock or self.xacro_arg or self.package_path or self.allow_path)
 
 
-def take_robot_options(command: Callable[..., None]) -> Callable[..., None]:
+def take_robot_options(command: Command) -> Command:
     """Return the command with the options of RobotOptions in place of its argument ``robot_options``."""
-    names = [field.name for field in fields(RobotOptions)]
-    hints = get_type_hints(RobotOptions, include_extras=True)
-
-    @wraps(command)
-    def run(**arguments: Any) -> None:
-        robot_options = RobotOptions(**{name: arguments.pop(name) for name in names})
-        command(**arguments, robot_options=robot_options)
-
-    signature = inspect.signature(command, eval_str=True)
-    kept = [parameter for name, parameter in signature.parameters.items() if name != "robot_options"]
-    added = [
-        inspect.Parameter(field.name, kept[0].kind, default=field.default, annotation=hints[field.name])
-        for field in fields(RobotOptions)
-    ]
-    # Typer reads both to find the options.
-    run.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*kept, *added)}
-    return run
+    return take_group(command, "robot_options", RobotOptions)
 
 
 def read_robot(source: str, robot_options: RobotOptions, *, strict: bool = False) -> yt.Robot:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ytheta.robot.catalog import list_names
 
-ROBOT_SUFFIXES = (".urdf", ".xml", ".toml", ".xacro")
+ROBOT_SUFFIXES = (".urdf", ".xml", ".toml", ".xacro", ".sdf", ".world")
 PAPERS = ("lu1993", "ha1989", "walker1988", "lin1995", "fernandez2000", "all")
 BASE_METHODS = ("auto", "lin", "ha", "qr")
 CRITERIA = ("balanced", "plain", "scaled", "d", "a", "e", "lin")

@@ -7,7 +7,7 @@ import ytheta
 # Command lines in the order of the work, with what each does; the names of files are those that a user would have.
 STEPS = (
     ("ytheta robots", "the robots that come with ytheta"),
-    ("ytheta inspect ur10", "one of them, or your own .urdf, .xacro, .xml (MJCF) or .toml file"),
+    ("ytheta inspect ur10", "one of them, or your own .urdf, .xacro, .xml, .sdf or .toml file"),
     ("ytheta base ur10", "the parameters that can be identified"),
     ("ytheta excite ur10 -o motion.csv", "a motion to measure"),
     ("ytheta identify ur10 log.csv -o ur10.model.toml", "the model, from what was measured"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ytheta.conventions import WRENCH_COMPONENTS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.verdict import describe_motion
@@ -17,6 +18,7 @@ from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
+    from ytheta.robot.robot import Robot
 
 MAX_CORRELATION = 0.99  # correlation of the errors of two parameters; above it, only a combination of both is known
 MAX_CONDITION_NUMBER = 100.0  # of the scaled equations; above it, torque errors are amplified
@@ -26,6 +28,17 @@ MAX_PAIRS = 5
 def count_parameters(identification: Identification, seen: Certainty) -> int:
     """Return the number of parameters with this certainty."""
     return identification.seen.count(seen)
+
+
+def describe_coordinates(robot: Robot) -> str:
+    """Return the number of actuated joints, and whether there are rows of a floating base or of sensors."""
+    base, sensors = len(robot.base_coordinates), len(robot.sensor_coordinates)
+    parts = ["floating base"] if base else []
+    parts.append(f"{len(robot.actuated) - base - sensors} joints")
+    if sensors:
+        count = sensors // len(WRENCH_COMPONENTS)
+        parts.append("1 sensor" if count == 1 else f"{count} sensors")
+    return ", ".join(parts)
 
 
 def describe_parameters(identification: Identification) -> str:

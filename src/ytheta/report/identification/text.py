@@ -25,6 +25,7 @@ from ytheta.report.identification.headline import describe_before_after
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
+    describe_coordinates,
     describe_low_pass,
     describe_parameters,
     describe_reported_errors,
@@ -154,6 +155,11 @@ def print_joint_errors(
     print_table(console, fit_table(columns, console.width, has_total_row=True))
     if (errors.used_share < 1.0).any():
         print_note(console, "used % of the samples: the errors leave out those at which a joint rests or is slow")
+    if robot.floating and not errors.torque_rms[: len(robot.base_coordinates)].any():
+        print_note(
+            console,
+            "nothing touches the base: the percentages of its rows are relative to the mean torque of the joints",
+        )
 
 
 def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:
@@ -236,7 +242,7 @@ def _describe_data(identification: Identification) -> Iterator[Text]:
     origin = identification.origin
     robot, parameters = identification.base.robot, describe_parameters(identification)
     yield safe_text(
-        f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} {parameters}; "
+        f"{robot.name}: {describe_coordinates(robot)}, {len(identification.base)} {parameters}; "
         f"estimator {origin.estimator}, {origin.form} form, {describe_low_pass(identification)}"
     )
     yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {describe_sizes(origin.fit_sizes)}")

@@ -49,7 +49,8 @@ def describe_source(log: Log) -> str:
     if origin is not None and origin.message_type:
         parts.append(origin.message_type)
     segments = f" in {len(log.segments)} segments" if len(log.segments) > 1 else ""
-    size = f"{log.seconds:.4g} s, {len(log)} samples at {log.rate:.4g} Hz{segments}"
+    rate = f" at {log.rate:.4g} Hz" if log.rate > 0.0 else ""  # timestamps of a refused log may stand still
+    size = f"{log.seconds:.4g} s, {len(log)} samples{rate}{segments}"
     return f"{Path(log.source).name or 'log'}: {', '.join([*parts, size])}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ytheta.identification.model_table import summarize_errors
@@ -36,6 +37,7 @@ def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
             "cutoff": float(prediction.preparation.settings.cutoff),
             "derivative": prediction.preparation.settings.derivative,
             **errors,
+            "recorded": None if prediction.recorded is None else asdict(prediction.recorded),
             "prediction_std": None if prediction.rms_std is None else prediction.rms_std.tolist(),
             "noise": None if prediction.noise is None else prediction.noise.tolist(),
         }

@@ -30,7 +30,8 @@ def list_key_numbers(prediction: Prediction) -> Iterator[tuple[str, str, str]]:
         yield "torque error", format_percent(errors.relative_percent), "relative to the torque"
         yield "against raw torque", format_percent(errors.raw_relative_percent), "before the low-pass"
     seconds = len(prediction.t) / prediction.preparation.rate
-    yield "samples", format_count(len(prediction.t)), f"{format_number(seconds)} s of motion"
+    recorded = "" if prediction.recorded is None else f", of {format_count(prediction.recorded.samples)} in the log"
+    yield "samples", format_count(len(prediction.t)), f"{format_number(seconds)} s of motion{recorded}"
     yield "low-pass", format_cutoff(prediction.preparation.settings), "cut-off"
 
 

@@ -22,6 +22,11 @@ def print_prediction(console: Console, prediction: Prediction, *, verbose: bool 
     low_pass = f"low-pass {float(prediction.preparation.settings.cutoff):.3g} Hz"
     size = f"{samples / rate:.4g} s, {samples} samples at {rate:.4g} Hz"
     log = Path(prediction.source).name or "log"
+    if (recorded := prediction.recorded) is not None:
+        size = (
+            f"{recorded.seconds:.4g} s, {recorded.samples} samples at {recorded.rate:.4g} Hz, of which {samples} at "
+            f"{rate:.4g} Hz are predicted"
+        )
     console.print(safe_text(f"{prediction.robot.name} on {log}: {size}, {low_pass}"))
     if errors is None:
         _print_predicted(console, prediction)

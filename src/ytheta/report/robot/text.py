@@ -64,8 +64,9 @@ def describe_sizes(robot: Robot, data: Mapping[str, Any]) -> Iterator[Text]:
     drives = len(robot.parameter_names) - 10 * bodies - forces
     base = "floating base with six coordinates, " if data["floating"] else ""
     count = len(robot.actuated) - len(robot.base_coordinates)
-    actuated = ", ".join(robot.actuated[len(robot.base_coordinates) :]) or "not chosen yet"
-    yield make_text(f"{base}{format_count(data['joints'], 'joint')}, {count} actuated: {actuated}")
+    names = ", ".join(robot.actuated[len(robot.base_coordinates) :]) or "not chosen yet"
+    actuated = f", {count} actuated: {names}" if data["joints"] else ""
+    yield make_text(f"{base}{format_count(data['joints'], 'joint')}{actuated}")
     unknown = data["inertias_unknown"]
     mass = "unknown" if unknown else f"{sum(row['mass'] for row in data['link_table']):.5g} kg"
     yield make_text(

@@ -205,8 +205,52 @@ def test_the_loss_of_the_scheduler_ends_in_one_sentence(capfd: pytest.CaptureFix
             start = time.monotonic()
             with pytest.raises(InputError, match=f"the scheduler at {address} is lost"):
                 list(results)
-        assert time.monotonic() - start < 10.0
+            assert time.monotonic() - start < 10.0
+            with pytest.raises(InputError, match=f"the scheduler at {address} is lost"):  # work that begins after it
+                list(workers.map_in_order(square, range(3)))
     assert capfd.readouterr().err == ""
+
+
+CUT_WHILE_GATHERING = """
+        def cut(comm, keys, serializers=None):
+            comm.abort()
+        scheduler.handlers["gather"] = cut
+"""
+
+
+def test_a_connection_cut_while_a_result_is_on_its_way_ends_in_one_sentence() -> None:
+    """If the scheduler dies at that moment, the error of the connection comes before the cancellation of the tasks."""
+    first, rest = SCHEDULER.split("        async with distributed.Worker")
+    command = [sys.executable, "-c", f"{first}{CUT_WHILE_GATHERING}        async with distributed.Worker{rest}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as scheduler:
+        assert scheduler.stdout is not None
+        address = scheduler.stdout.readline().strip()
+        try:
+            with open_engine(address) as workers, pytest.raises(InputError, match=f"{address} is lost"):
+                list(workers.map_in_order(square, range(3)))
+        finally:
+            scheduler.kill()
+
+
+def raise_closed_connection(_: int) -> None:
+    raise distributed.comm.CommClosedError("raised by the work")
+
+
+def test_an_error_of_a_connection_that_the_work_raises_is_its_own(cluster: Engine) -> None:
+    with pytest.raises(distributed.comm.CommClosedError, match="raised by the work"):
+        list(cluster.map_in_order(raise_closed_connection, range(3)))
+
+
+def test_a_client_that_gave_up_ends_in_one_sentence() -> None:
+    """A client closes itself if it cannot connect again, perhaps while the caller is busy with a result."""
+    with open_engine("dask", threads=1) as workers:
+        assert isinstance(workers, dask_engine.Dask)
+        results = workers.map_in_order(square, range(1000))
+        assert next(results)[0] == 0
+        workers.client.close()
+        for work in (results, workers.map_in_order(square, range(3))):
+            with pytest.raises(InputError, match=f"the scheduler at {workers.address} is lost"):
+                list(work)
 
 
 def test_addresses_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ Work        The work is a task of its own, on which the tasks of all items depen
 Security    A cluster of this machine listens on the loopback device only, and accepts only connections with the
             certificate of this run: otherwise any user of the machine could run code in its workers. For a running
             cluster, ``tls://HOST:PORT`` uses the certificates in Dask's own configuration.
-Loss        While results are awaited, the connection is watched: if the scheduler is gone, the client would wait.
+Loss        While results are awaited, the connection is watched: if the scheduler is gone, the client would wait. A
+            lost connection cancels all tasks, so a scheduler that answers again does not help this run.
 
 The workers of a local cluster are new processes that import the program which started them. A script that opens such an
 engine must do so under ``if __name__ == "__main__":``, as with ``multiprocessing``.
@@ -55,14 +56,19 @@ DASK_SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Dask:
-    """The workers of a Dask client."""
+    """The workers of a Dask client.
+
+    client    the client
+    address   of its scheduler; a closed client no longer knows it
+    """
 
     client: Client
+    address: str
 
     def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         distributed = import_distributed()
-        remote_work = self.client.submit(_keep, work, pure=False)
-        limit = ITEMS_PER_WORKER * max(1, sum(self.client.nthreads().values()))
+        remote_work, threads = self._send(work)
+        limit = ITEMS_PER_WORKER * max(1, threads)
         waiting: deque[Future] = deque()
         try:
             for item in items:
@@ -76,18 +82,31 @@ class Dask:
                 f"the cluster lost its workers again and again, perhaps because they ran out of memory: {error}; use "
                 "fewer workers"
             ) from None
-        except distributed.CancelledError:
+        except (distributed.CancelledError, distributed.client.ClosedClientError):
             raise self._make_lost_error() from None
         finally:  # after an error or an interruption no further items are started
             for future in (*waiting, remote_work):
                 future.release()  # unlike cancelling, this does not wait for a scheduler, which may be lost
 
+    def _send(self, work: Callable[[Item], Result]) -> tuple[Future, int]:
+        """Send the work to the cluster; return it, and the number of threads there."""
+        distributed = import_distributed()
+        try:
+            return self.client.submit(_keep, work, pure=False), sum(self.client.nthreads().values())
+        except (OSError, distributed.client.ClosedClientError):
+            raise self._make_lost_error() from None
+
     def _await(self, future: Future) -> Any:
         """Return the result of a task; raise InputError if the scheduler is lost."""
+        distributed = import_distributed()
         connected, patience = time.monotonic(), POLL_INTERVAL
         while True:
             try:
                 return future.result(timeout=patience)
+            except distributed.comm.CommClosedError:  # while the result was on its way
+                if future.status == "error":  # the work itself raised it
+                    raise
+                raise self._make_lost_error() from None
             except TimeoutError:
                 if future.status == "error":  # the work itself raised it
                     raise
@@ -98,7 +117,7 @@ class Dask:
                 raise self._make_lost_error()
 
     def _make_lost_error(self) -> InputError:
-        return InputError(f"the scheduler at {self.client.scheduler.address} is lost; start it again, and repeat this")
+        return InputError(f"the scheduler at {self.address} is lost; start it again, and repeat this")
 
 
 @contextmanager
@@ -112,7 +131,7 @@ def start_cluster(workers: int) -> Iterator[Engine]:
         try:
             client = distributed.Client(cluster, set_as_default=False)
             try:
-                yield Dask(client)
+                yield Dask(client, cluster.scheduler_address)
             except BaseException:
                 kill_workers(cluster)  # closing in good order would wait for the work that they are doing
                 raise
@@ -139,7 +158,7 @@ def connect_cluster(address: str) -> Iterator[Engine]:
                     f"the scheduler at {address} has no workers; start some with: dask worker {address}"
                 ) from None
             _check_versions(client, address)
-            yield Dask(client)
+            yield Dask(client, address)
         finally:
             with suppress(TimeoutError, OSError):
                 client.close(timeout=CLOSE_TIMEOUT)

@@ -14,7 +14,8 @@ import pytest
 
 from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.loops.closure import close_loops, compute_loop_states
+from ytheta.robot.loops.closure import close_loops
+from ytheta.robot.loops.equations import compute_loop_states
 from ytheta.robot.robot import Robot
 
 Pose: TypeAlias = dict[str, float]

@@ -14,9 +14,8 @@ import sympy
 from tests.support.cut_joint_matrices import compute_positions_by_matrices, compute_residuals_by_matrices
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
-from ytheta.robot.frame import Frame
-from ytheta.robot.loops.closure import compute_closure_jacobian, compute_closure_residuals, compute_loop_states
 from ytheta.robot.loops.cut_joint import locate_cut_joint
+from ytheta.robot.loops.equations import compute_closure_residuals, compute_loop_states
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 
@@ -122,21 +121,3 @@ def test_every_kind_of_scalar_gives_the_same_residual(name: str) -> None:
 def trace_residuals(robot: Robot, motion: Motion) -> list[Any]:
     cuts = [locate_cut_joint(robot, loop, motion.q, motion.cos, motion.sin) for loop in robot.loops]
     return [entry for cut in cuts for entry in cut.residual]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_jacobian_by_differences(name: str) -> None:
-    robot = make_looped_robot(name).numeric
-    x = draw_coordinates(robot, 1)[0]
-    steps = 1e-6 * np.eye(len(x))
-    differences = (compute_closure_residuals(robot, x + steps) - compute_closure_residuals(robot, x - steps)) / 2e-6
-    jacobian = compute_closure_jacobian(robot, x)
-    np.testing.assert_allclose(jacobian, differences.T, atol=1e-8)  # the error of central differences
-    assert np.abs(compute_closure_jacobian(move_cut_joints(robot), x) - differences.T).max() > 1e-3  # the twin
-
-
-def move_cut_joints(robot: Robot) -> Robot:
-    """The same robot with the parent's side of every cut joint displaced."""
-    offset = Frame.from_rpy(0.1, 0.0, 0.1) @ Frame.shift(0.1)
-    moved = (replace(loop.joint, placement=loop.joint.placement @ offset) for loop in robot.loops)
-    return replace(robot, loops=tuple(Loop(joint) for joint in moved))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ytheta.robot.loops.closure import compute_closure_jacobian
+from ytheta.robot.loops.equations import compute_closure_jacobian
 from ytheta.robot.loops.independent import choose_independent
 from ytheta.robot.reading.load import load
 

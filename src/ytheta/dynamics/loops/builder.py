@@ -11,15 +11,15 @@ from ytheta.dynamics.loops.constraint import Affine, Constraint, column, compute
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError
-from ytheta.robot.loops.closure import (
+from ytheta.robot.loops.closure import close_loops
+from ytheta.robot.loops.cut_joint import locate_cut_joint
+from ytheta.robot.loops.equations import (
     RANK_TOLERANCE,
-    close_loops,
     close_near,
     compute_closure_jacobians,
     compute_closure_residuals,
     find_loop_coordinates,
 )
-from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerCoordinate, SamplesByCoordinate, freeze
 

@@ -25,7 +25,8 @@ import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.errors import ClosureError, InputError
-from ytheta.robot.loops.closure import MAX_STRIDES, RANK_TOLERANCE
+from ytheta.robot.loops.closure import MAX_STRIDES
+from ytheta.robot.loops.equations import RANK_TOLERANCE
 from ytheta.robot.loops.solver import MAX_STRIDE, NewtonStep, continue_to, keep_direction, solve_by_newton
 from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 

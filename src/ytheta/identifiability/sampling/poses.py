@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.robot.loops.closure import find_loop_coordinates
+from ytheta.robot.loops.equations import find_loop_coordinates
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType
 
@@ -12,46 +11,23 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
-from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
-from ytheta.robot.loops.solver import (
-    MAX_ITERATIONS,
-    MAX_STRIDE,
-    compute_least_squares_step,
-    continue_to,
-    linearize,
-    solve_by_newton,
+from ytheta.robot.loops.equations import (
+    LoopState,
+    close_near,
+    compute_closure_jacobian,
+    compute_closure_residuals,
+    compute_loop_states,
+    compute_rank,
+    compute_tangents,
+    find_loop_coordinates,
 )
-from ytheta.robot.parts import JointKind
+from ytheta.robot.loops.solver import MAX_STRIDE, continue_to
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import (
-    AnyBatchByCoordinate,
-    AnyBatchByEquation,
-    Float,
-    PerCoordinate,
-    PerJoint,
-    SamplesByCoordinate,
-    Shaped,
-)
+from ytheta.shapes import Float, PerCoordinate
 
 MAX_STRIDES = 1000  # largest number of strides between home and the goal: sixteen turns, more than any mechanism needs
 MAX_POSITION = 1e6  # radians or metres; larger positions and gaps are mistakes, and too large for the solver
 MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # Newton's method converges slowly if the loops cannot close
-# Ratio of a singular value to the largest one (or to 1, if that is larger); below it, the singular value counts as
-# zero. Near a singular pose, the gap grows with the square of the distance from that pose. A pose that is closed to
-# CLOSURE_TOLERANCE may therefore be as far from the singular pose as the square root of CLOSURE_TOLERANCE.
-RANK_TOLERANCE = math.sqrt(CLOSURE_TOLERANCE)
-
-
-@dataclass(frozen=True)
-class LoopState:
-    """One loop at a pose: the gap between both sides of its cut joint, and the position of this joint.
-
-    The gap is the norm of a residual with entries in metres and radians. The position is in metres or radians.
-    """
-
-    name: str
-    gap: float
-    position: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,7 +98,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     target[driving] = (home + share * (goal - home))[driving]
     x, covered = continue_to(
         lambda trial: close_near(robot, trial, free),
-        lambda trial: _compute_tangents(robot, trial, driving, free),
+        lambda trial: compute_tangents(robot, trial, driving, free),
         x,
         target[None],
         driving,
@@ -136,88 +112,6 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
             f"stay within {MAX_STRIDES * MAX_STRIDE:g} metres or radians of it"
         )
     return _assess_pose(robot, x[0], free)
-
-
-def close_near(
-    robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_iterations: int = MAX_ITERATIONS
-) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    """Close the loops of samples by changing their free coordinates, with Newton's method started at x.
-
-    Return the coordinates, and whether each sample is closed. If loops cannot close, the coordinates approach the pose
-    with the smallest gap.
-    """
-
-    def equations(samples: AnyBatchByCoordinate) -> AnyBatchByEquation:
-        return compute_closure_residuals(robot, samples)
-
-    if free and robot.loops:
-        x, _ = solve_by_newton(
-            lambda trial: compute_least_squares_step(equations, trial, free), x, free, max_iterations=max_iterations
-        )
-    return x, np.linalg.norm(equations(x), axis=1) <= robot.closure_tolerance
-
-
-def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
-    """The residuals of all loops at coordinates x."""
-    factors, offset = robot.coupling_map
-    q = np.zeros((*x.shape[:-1], len(offset)), dtype=x.dtype)
-    for row, column in zip(*np.nonzero(factors), strict=True):  # few, so that a product of matrices takes longer
-        q[..., row] += factors[row, column] * x[..., column]
-    cuts = _locate_cut_joints(robot, q + offset)
-    return np.concatenate([np.zeros((*x.shape[:-1], 0)), *(cut.residual for cut in cuts)], axis=-1)
-
-
-def compute_closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray, "equations coordinates"]:
-    """Derivatives of the residuals of all loops with respect to the coordinates."""
-    return compute_closure_jacobians(robot, x[None])[0]
-
-
-def compute_closure_jacobians(
-    robot: Robot, x: SamplesByCoordinate
-) -> Float[np.ndarray, "samples equations coordinates"]:
-    """Derivatives of the residuals of all loops with respect to the coordinates, for many samples.
-
-    Residuals depend only on the coordinates of joints in loops, of which a robot with a few loops has few.
-    """
-    in_loops = [robot.coordinates.index(name) for name in find_loop_coordinates(robot)]
-    derivatives = np.zeros((len(x), compute_closure_residuals(robot, x[:1]).shape[1], x.shape[1]))
-    if in_loops:
-        _, derivatives[:, :, in_loops] = linearize(
-            lambda samples: compute_closure_residuals(robot, samples), x, in_loops
-        )
-    return derivatives
-
-
-def _compute_tangents(
-    robot: Robot, x: SamplesByCoordinate, driving: Sequence[int], free: Sequence[int]
-) -> Float[np.ndarray, "samples free driving"]:
-    """Derivatives of the free coordinates with respect to the driving ones, in closed loops."""
-    J = compute_closure_jacobians(robot, x)
-    return -np.linalg.pinv(J[:, :, free]) @ J[:, :, driving]
-
-
-def find_loop_coordinates(robot: Robot) -> tuple[str, ...]:
-    """The coordinates of the joints in loops."""
-    return robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
-
-
-def compute_loop_states(robot: Robot, q: PerJoint) -> tuple[LoopState, ...]:
-    """Gap and position of the cut joint of each loop at joint positions q."""
-    return tuple(
-        LoopState(cut.joint.name, float(np.linalg.norm(cut.residual)), _compute_position(cut))
-        for cut in _locate_cut_joints(robot.numeric, q)
-    )
-
-
-def _locate_cut_joints(robot: Robot, q: Shaped[np.ndarray, "*batch joints"]) -> list[CutJoint]:
-    cos, sin = np.cos(q), np.sin(q)
-    return [locate_cut_joint(robot, loop, q, cos, sin) for loop in robot.loops]
-
-
-def _compute_position(cut: CutJoint) -> float:
-    if cut.joint.kind is JointKind.PRISMATIC:
-        return float(cut.displacement)
-    return math.atan2(*cut.sine_cosine) if cut.joint.kind is JointKind.REVOLUTE else 0.0
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
@@ -253,8 +147,8 @@ def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], failure: str =
     factors, offset = robot.coupling_map
     q = factors @ x + offset
     jacobian = compute_closure_jacobian(robot, x)
-    freedom = len(x) - _compute_rank(jacobian)
-    determined = _compute_rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
+    freedom = len(x) - compute_rank(jacobian)
+    determined = compute_rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
     return Closure(
         coordinates=dict(zip(robot.coordinates, (float(value) for value in x), strict=True)),
         q=q,
@@ -267,20 +161,13 @@ def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], failure: str =
     )
 
 
-def _compute_rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
-    if matrix.size == 0:
-        return 0
-    values = np.linalg.svd(matrix, compute_uv=False)
-    return int(np.count_nonzero(values > RANK_TOLERANCE * max(1.0, values[0])))
-
-
 def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
     """Explain open loops at home: too many actuated coordinates, or lengths with which the loops cannot close.
 
     Too many coordinates are actuated if the loops close as soon as all coordinates are free.
     """
     released, closed = close_near(robot, robot.home_coordinates[None], range(len(x)))
-    freedom = len(x) - _compute_rank(compute_closure_jacobian(robot, released[0]))
+    freedom = len(x) - compute_rank(compute_closure_jacobian(robot, released[0]))
     if closed.all() and freedom < len(robot.actuated):
         return _explain_choice(robot, freedom)
     return _explain_gap(robot, x)

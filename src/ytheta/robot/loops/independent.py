@@ -11,12 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.robot.loops.closure import (
-    MAX_ITERATIONS_TO_SMALLEST_GAP,
-    RANK_TOLERANCE,
-    close_near,
-    compute_closure_jacobian,
-)
+from ytheta.robot.loops.closure import MAX_ITERATIONS_TO_SMALLEST_GAP
+from ytheta.robot.loops.equations import RANK_TOLERANCE, close_near, compute_closure_jacobian
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ytheta.findings import Finding, Severity
-from ytheta.robot.loops.closure import close_near
+from ytheta.robot.loops.equations import close_near
 from ytheta.robot.loops.independent import choose_independent
 from ytheta.robot.robot import Robot
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,12 +68,27 @@ def test_incomplete_inertias_are_not_used(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an export needs the inertias of 'arm'"):
         yt.export(robot, to="urdf", path=tmp_path / "model.urdf")
     assert yt.export(robot, to="urdf", path=tmp_path / "model.urdf", force=True)
+    with pytest.raises(InputError, match="a simulation needs the inertias of 'arm'"):
+        yt.simulate(robot, seconds=0.1)
     assert read_prior(robot, None, None).flat
     assert not is_described(robot)
 
 
+def test_motion_is_designed_within_effort_limits_only_if_the_inertias_are_complete(tmp_path: Path) -> None:
+    robot = load(tmp_path, MJCF, with_mesh=False)
+
+    def design(effort: float) -> yt.Excitation:
+        position = dict.fromkeys(robot.actuated, (-1.0, 1.0))
+        return yt.excite(robot, position=position, velocity=2.0, effort=effort, noise=0.1, seconds=5.0, starts=1)
+
+    with pytest.raises(InputError, match=r"a motion within effort limits .* or design without effort limits: --effort"):
+        design(50.0)
+    assert not design(math.inf).violations
+
+
 def test_complete_inertias_are_used(tmp_path: Path) -> None:
     robot = load(tmp_path, MJCF, with_mesh=True)
+    yt.simulate(robot, seconds=0.1)  # is not refused
     check_inertias_are_complete(robot, "a prediction")
     assert not read_prior(robot, None, None).flat
     assert is_described(robot)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ytheta.arguments import check_number
 from ytheta.excitation.arguments import check_paths, check_rate, find_noise, is_share
 from ytheta.excitation.clearance.obstacle import Obstacle
@@ -20,6 +22,7 @@ from ytheta.excitation.surroundings import BoxInput, find_clearances
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.logs.reading.read import LogInput
+from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.shapes import BaseByBase, PerJoint
 
 
@@ -86,6 +89,9 @@ def pose_problem(
         effort=effort,
         effort_margin=margin,
     )
+    if np.isfinite(bounds.effort).any():
+        remedy = "design without effort limits: --effort inf (effort=math.inf)"
+        check_inertias_are_complete(model.robot, "a motion within effort limits", alternative=remedy)
     base = model.find_base(bounds.velocity)
     kernels = RobotKernels(model.robot, base)
     clearances, clearance_findings = find_clearances(

@@ -21,6 +21,7 @@ from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 from ytheta.simulation.parameter_changes import Grasp, ParameterChange
@@ -161,6 +162,7 @@ def _check_problem(
 ) -> None:
     check_is_robot(robot)
     refuse_floating_base(robot, "the simulation")
+    check_inertias_are_complete(robot, "a simulation")
     check_kind(
         "controller",
         controller,

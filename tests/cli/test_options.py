@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.command import process, refused, ytheta
 from tests.support.urdf_arm import ARM
+from ytheta.cli.options import parse_xacro_arguments
+from ytheta.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,20 @@ def test_values_are_given_once() -> None:
 @pytest.mark.parametrize("text", ["", " ", ",", " , "])
 def test_an_empty_lock_is_refused(text: str) -> None:
     assert "no joint is named; write NAME or NAME=VALUE" in refused("inspect", "ur10", "--lock", text)
+
+
+def test_xacro_arguments_are_written_as_here_or_as_for_ros() -> None:
+    assert parse_xacro_arguments(["hand:=false", "arm_id = fr3", "url:=a=b:=c", "none="]) == {
+        "hand": "false",
+        "arm_id": "fr3",
+        "url": "a=b:=c",
+        "none": "",
+    }
+    for text, reason in {"hand": "write NAME=VALUE", ":=1": "write NAME=VALUE"}.items():
+        with pytest.raises(InputError, match=reason):
+            parse_xacro_arguments([text])
+    with pytest.raises(InputError, match="'hand' was already given"):
+        parse_xacro_arguments(["hand:=1", "hand=2"])
 
 
 def test_names_are_not_markup(tmp_path: Path) -> None:

@@ -69,16 +69,17 @@ def parse_locks(texts: Sequence[str] | None) -> dict[str, float | None]:
     return values
 
 
-def parse_texts(texts: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Parse ``NAME=TEXT`` pairs. Raise InputError if a name is missing or repeated."""
+def parse_xacro_arguments(texts: Sequence[str] | None) -> dict[str, str]:
+    """Parse ``NAME=VALUE``, or ``NAME:=VALUE`` as for ROS. Raise InputError if a name is missing or repeated."""
     values: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
-        if not name.strip() or not equals:
-            raise InputError(f"{option} {text!r}: write NAME=VALUE, such as {option} hand=true")
-        if name.strip() in values:
-            raise InputError(f"{option} {text!r}: {name.strip()!r} was already given; keep one of the two")
-        values[name.strip()] = value.strip()
+        name = name.removesuffix(":").strip()
+        if not name or not equals:
+            raise InputError(f"--xacro-arg {text!r}: write NAME=VALUE, such as --xacro-arg hand=true")
+        if name in values:
+            raise InputError(f"--xacro-arg {text!r}: {name!r} was already given; keep one of the two")
+        values[name] = value.strip()
     return values
 
 

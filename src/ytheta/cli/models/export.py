@@ -11,8 +11,8 @@ from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_o
 from ytheta.cli.options import (
     AsJson,
     parse_assignments,
-    parse_texts,
     parse_words,
+    parse_xacro_arguments,
     print_all_findings,
     print_json,
     print_note,
@@ -139,7 +139,7 @@ def export(
         floating_base=robot_options.floating_base and not whole,
         lengths=parse_assignments(robot_options.length, "--length"),
         angles=parse_assignments(robot_options.angle, "--angle"),
-        xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),
+        xacro_args=parse_xacro_arguments(robot_options.xacro_arg),
         package_paths=robot_options.package_path or (),
     )
     losses = find_losses(source, to=to, path=output)

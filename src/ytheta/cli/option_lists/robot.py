@@ -9,7 +9,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.option_lists.group import Command, take_group
-from ytheta.cli.options import parse_assignments, parse_locks, parse_texts, print_all_findings
+from ytheta.cli.options import parse_assignments, parse_locks, parse_xacro_arguments, print_all_findings
 from ytheta.cli.shell.completion import complete_robot
 from ytheta.conventions import SNAP
 
@@ -104,7 +104,7 @@ def read_robot(source: str, robot_options: RobotOptions, *, strict: bool = False
         lengths=parse_assignments(robot_options.length, "--length"),
         angles=parse_assignments(robot_options.angle, "--angle"),
         lock=parse_locks(robot_options.lock),
-        xacro_args=parse_texts(robot_options.xacro_arg, "--xacro-arg"),
+        xacro_args=parse_xacro_arguments(robot_options.xacro_arg),
         package_paths=robot_options.package_path or (),
         allow_paths=robot_options.allow_path or (),
     )

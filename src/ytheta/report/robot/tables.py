@@ -20,6 +20,8 @@ Row: TypeAlias = Sequence[str | tuple[str, str]]
 
 ZERO = "·"
 UNKNOWN = "?"
+QUANTITIES = (LINK_PARAMETERS[:1], LINK_PARAMETERS[1:4], LINK_PARAMETERS[4:])  # mass, first moments, inertia
+MAX_ROUNDING_ERROR = 1e-12  # ratio to the largest entry of the same quantity; smaller entries are shown as zero
 CONSISTENCY_LABELS: dict[bool | None, str | tuple[str, str]] = {True: "yes", False: ("no", "yellow"), None: UNKNOWN}
 
 
@@ -46,11 +48,10 @@ def build_link_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
     rows: list[list[str | tuple[str, str]]] = []
     for row in data["link_table"]:
         parameters = row["parameters"]
-        values = [
-            UNKNOWN if parameters is None else _format_number(parameters[name] or None, ZERO)
-            for name in LINK_PARAMETERS
-        ]
-        if parameters is None:
+        if parameters is not None:
+            values = [text for group in QUANTITIES for text in _format_group([parameters[name] for name in group])]
+        else:
+            values = [UNKNOWN] * len(LINK_PARAMETERS)
             values[0] = UNKNOWN if row["mass"] is None else _format_number(row["mass"], ZERO)
         rows.append([row["name"], *values, CONSISTENCY_LABELS[row["consistent"]]])
     first, inertia = LINK_PARAMETERS[:4], LINK_PARAMETERS[4:]
@@ -82,6 +83,12 @@ def build_table(columns: Sequence[str], chosen: Sequence[int], rows: Sequence[Ro
     for row in rows:
         table.add_row(*(make_text(row[k]) for k in (0, *chosen)))
     return table
+
+
+def _format_group(values: Sequence[float]) -> list[str]:
+    """Return the entries of one quantity as text; rotations of an inertia leave rounding errors instead of zeros."""
+    limit = MAX_ROUNDING_ERROR * max(abs(value) for value in values)
+    return [_format_number(value if abs(value) > limit else None, ZERO) for value in values]
 
 
 def _build_tables(

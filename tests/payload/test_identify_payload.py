@@ -22,6 +22,7 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import Mark
 from ytheta.logs.log import Log
+from ytheta.payload.compact_body import CENTER_STD
 from ytheta.payload.result import PayloadEstimate
 from ytheta.payload.statistics import compute_quantities
 from ytheta.robot.frame import Frame
@@ -250,6 +251,30 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
 def test_wrong_arguments_are_refused(arm: Robot, exact_log: Log, arguments: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         yt.identify_payload(arm, exact_log, **arguments)  # type: ignore[arg-type]
+
+
+def test_the_mass_of_the_torques_is_as_certain_as_without_a_known_mass(arm: Robot, exact_log: Log) -> None:
+    """Errors of the preparation count in both; in a log without noise there are no others."""
+    free, known = (yt.identify_payload(arm, exact_log, mass=mass) for mass in (None, 2.4))
+    std = [np.sqrt(each.fit.free.theta_covariance[0, 0]) for each in (free, known)]
+    assert std[1] == pytest.approx(std[0], rel=0.01)
+
+
+@pytest.mark.parametrize("mass", [None, 2.4])
+def test_a_centre_that_no_data_show_comes_from_the_prior(arm: Robot, exact_log: Log, mass: float | None) -> None:
+    """The prior as posterior, if the mass is known to 1 g; the twin has a tenth of its standard deviations."""
+    estimate = yt.identify_payload(arm, exact_log, mass=mass)
+    posterior = estimate.fit.posterior
+    covariance = np.zeros((10, 10))
+    covariance[1:, 1:] = np.linalg.inv(posterior.prior.precision[1:, 1:])
+    covariance[0, 0] = 0.0 if mass else 1e-6
+    prior, twin = (
+        replace(estimate, fit=replace(estimate.fit, posterior=replace(posterior, covariance=each)))
+        for each in (covariance, 0.01 * covariance)
+    )
+    assert all(mark is Mark.PRIOR for mark in prior.marks[1:])
+    assert all(mark is Mark.DATA for mark in twin.marks[1:])
+    assert prior.prior_std[1:4] == pytest.approx([CENTER_STD] * 3)
 
 
 def test_a_measured_wrench_does_not_count_in_errors_of_all_joints(arm: Robot, exact_log: Log) -> None:

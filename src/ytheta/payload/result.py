@@ -135,8 +135,17 @@ class PayloadEstimate(Displayed):
 
     @cached_property
     def prior_std(self) -> Ten:
-        """Standard deviations of the quantities before the data."""
-        return np.sqrt(np.diag(self._propagate(np.linalg.inv(self.fit.posterior.prior.precision))))
+        """Standard deviations of the quantities before the data; those of centre and moments if the mass is known.
+
+        With the unknown mass of the prior, the centre of a light payload would be uncertain by many metres, and all
+        data would seem to determine it.
+        """
+        precision = self.fit.posterior.prior.precision
+        given_mass = np.zeros((10, 10))
+        given_mass[1:, 1:] = np.linalg.inv(precision[1:, 1:])
+        std = np.sqrt(np.diag(self._propagate(given_mass)))
+        std[0] = 0.0 if self.known_mass is not None else np.sqrt(np.linalg.inv(precision)[0, 0])
+        return std
 
     @property
     def marks(self) -> tuple[Mark | None, ...]:

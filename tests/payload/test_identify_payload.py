@@ -241,8 +241,11 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
     ("arguments", "words"),
     [
         ({"mass": -1.0}, "mass is -1; give the mass of the payload in kg"),
+        ({"mass": 1e300}, "positive and at most 1e"),
         ({"friction_drift": -0.1}, "friction_drift is -0.1"),
         ({"friction_drift": math.nan}, "friction_drift is nan"),
+        ({"friction_drift": 1e300}, "friction_drift is 1e"),
+        ({"min_speed": 100.0}, "no joint ever reaches its min_speed"),
         ({"name": " "}, "name is empty"),
         ({"link": "nothing"}, "no link or marker 'nothing'"),
         ({"cutoff": -3.0}, "cutoff"),
@@ -251,6 +254,47 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
 def test_wrong_arguments_are_refused(arm: Robot, exact_log: Log, arguments: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         yt.identify_payload(arm, exact_log, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "unloaded", "words"),
+    [
+        ((1, 1), None, "full is given twice"),
+        ((1,), (0, 0), "empty is given twice"),
+        ((1,), (0, 1), "full is given both as a log with and as one without the payload"),
+        ((), None, "there is no log with the payload"),
+    ],
+)
+def test_a_log_is_given_once(
+    fit: Identification, logs: tuple[Log, Log], loaded: tuple[int, ...], unloaded: tuple[int, ...] | None, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        yt.identify_payload(
+            fit,
+            [replace(logs[k]) for k in loaded],
+            unloaded=None if unloaded is None else [replace(logs[k]) for k in unloaded],
+        )
+
+
+def test_logs_with_gaps_or_without_torques_are_refused(arm: Robot, exact_log: Log) -> None:
+    assert exact_log.tau is not None
+    q = exact_log.q.copy()
+    q[5, 2] = np.nan
+    with pytest.raises(InputError, match="made: q in row 5 is not a finite number"):
+        yt.identify_payload(arm, replace(exact_log, q=q))
+    with pytest.raises(InputError, match="made: all torques are zero"):
+        yt.identify_payload(arm, replace(exact_log, tau=np.zeros_like(exact_log.tau)))
+
+
+def test_joints_without_torque_are_left_out(fit: Identification, logs: tuple[Log, Log]) -> None:
+    """As if the last joint did not report its torque, which is not the same as a torque of zero."""
+    assert logs[1].tau is not None
+    estimate = yt.identify_payload(fit, replace(logs[1], tau=logs[1].tau * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
+    assert estimate.fit.counts[-1] == 0.0
+    assert (estimate.fit.counts[:-1] > 0.0).all()
+    assert estimate.verdict.solved
+    assert np.abs(_compute_scores(estimate)[:4]).max() < 3.0
+    assert "the torque of wrist_3_joint is always zero" in " ".join(finding.text for finding in estimate.findings)
 
 
 def test_the_mass_of_the_torques_is_as_certain_as_without_a_known_mass(arm: Robot, exact_log: Log) -> None:

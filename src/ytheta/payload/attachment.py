@@ -57,7 +57,10 @@ def find_attachment(robot: Robot, *, link: str | None, frame: str | None, name: 
         raise InputError(f"link {link!r} of {robot.name!r} never moves, so that a payload on it needs no torque")
     names = (*(each.name for each in robot.links), *(each.name for each in robot.markers))
     if name in names:
-        raise InputError(f"robot {robot.name!r} already has a link or marker {name!r}; choose another name")
+        raise InputError(
+            f"robot {robot.name!r} already has a link or marker {name!r}; use the model without the payload, or choose "
+            "another name: --name, or name=…"
+        )
     return Attachment(robot, link, frame, holder, placement, stated.inverse() @ placement, name)
 
 

@@ -66,13 +66,24 @@ def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
 
 def find_repetitions(fit: Sequence[Log], validation: Sequence[Log]) -> Iterator[Finding]:
     """Yield findings about validation logs that repeat the motion of the fit; refuse to fit the same log twice."""
-    for k, log in enumerate(fit):
-        for other in fit[k + 1 :]:
-            if other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t)):
-                raise InputError(
-                    f"{other.source or 'a log'} is given twice; repeated data would make standard deviations too small"
-                )
+    refuse_repeated_logs(fit)
+    for log in fit:
         for other in validation:
             finding = find_repeated_motion(log, other)
             if finding is not None:
                 yield finding
+
+
+def refuse_repeated_logs(logs: Sequence[Log]) -> None:
+    """Raise an error if a log is given twice."""
+    for k, log in enumerate(logs):
+        for other in logs[k + 1 :]:
+            if is_same_log(log, other):
+                raise InputError(
+                    f"{other.source or 'a log'} is given twice; repeated data would make standard deviations too small"
+                )
+
+
+def is_same_log(log: Log, other: Log) -> bool:
+    """Whether two logs have the same times and positions."""
+    return other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t))

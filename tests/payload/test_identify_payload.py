@@ -247,6 +247,7 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
         ({"friction_drift": 1e300}, "friction_drift is 1e"),
         ({"min_speed": 100.0}, "no joint ever reaches its min_speed"),
         ({"name": " "}, "name is empty"),
+        ({"name": "\udcff"}, "not a text that can be printed"),
         ({"link": "nothing"}, "no link or marker 'nothing'"),
         ({"cutoff": -3.0}, "cutoff"),
     ],

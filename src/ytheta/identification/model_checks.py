@@ -35,6 +35,9 @@ def check_settings(table: Mapping[str, Any], path: Path) -> None:
     ):
         if key in table and not isinstance(table[key], kind):
             raise _make_error(path, key, table[key], form)
+    digests = table.get("log_digests", [])
+    if not isinstance(digests, list) or not all(isinstance(each, str) for each in digests):
+        raise _make_error(path, "log_digests", digests, "a list of texts in quotes, or remove this key")
     if table.get("noise") is not None and not _are_not_negative(table["noise"]):
         raise _make_error(path, "noise", table["noise"], "one non-negative torque for each joint")
 

@@ -184,6 +184,8 @@ def _check_arguments(mass: float | None, name: str, friction_drift: float) -> No
     check_kind("name", name, str, "a name for the payload")
     if not name.strip():
         raise InputError("name is empty; give a name for the payload")
+    if not name.isprintable():
+        raise InputError(f"name is {name!r}, which is not a text that can be printed; give another name")
     if not (isinstance(friction_drift, float) and friction_drift == math.inf):
         form = "an expected relative change of friction, such as 0.2 for 20 %, or inf"
         check_number("friction_drift", friction_drift, form, allow=lambda value: 0.0 <= value <= MAX_FRICTION_DRIFT)

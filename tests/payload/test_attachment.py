@@ -42,6 +42,19 @@ def test_a_payload_has_the_same_torque_wherever_its_frame_is(arm: Robot) -> None
     assert abs(twin - torques[0]).max() > 0.1
 
 
+def test_a_payload_can_be_on_a_load(arm: Robot) -> None:
+    """A gripper that is a load, whose frame its joint places on both sides, holds the payload."""
+    end = arm.links[-1].name
+    joint = Joint("grasp", JointKind.FIXED, end, "gripper", placement=TOOL, seat=Frame.shift(0.1, 0.2, 0.3))
+    robot = replace(arm, links=(*arm.links, Link("gripper", load=True)), joints=(*arm.joints, joint))
+    on_load = find_attachment(robot, link="gripper", frame=end, name="held")
+    assert on_load.holder == end
+    expected = TOOL.matrix @ Frame.shift(0.1, 0.2, 0.3).matrix
+    for frame in (on_load.placement, on_load.stated):
+        np.testing.assert_allclose(frame.matrix, expected, atol=1e-15)
+    assert abs(TOOL.matrix - expected).max() > 0.05  # the twin: without the child's side of the joint
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -52,6 +52,8 @@ EDITED = {  # a pattern in the file, its replacement, and the error message
         "log_digests = [1]",
         "log_digests of its identification is a list of 1",
     ),
+    "rows": (r"log_rows = .*", "log_rows = [[0]]", "log_rows of its identification is a list of 1; write a list of fi"),
+    "rows as one number": (r"log_rows = .*", "log_rows = 3", "log_rows of its identification is 3"),
     "friction": (r"friction = \[.*", "friction = 3", "friction of its identification is 3; write a list of names"),
     "rotor inertia": (
         r"(?m)^rotor_inertia = .*",

@@ -35,7 +35,8 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.payload.attachment import PAYLOAD, find_attachment
-from ytheta.payload.findings import find_known_logs, judge_identification, judge_model, make_known_log_finding
+from ytheta.payload.findings import judge_identification, judge_model
+from ytheta.payload.known_logs import leave_out_known_rows
 from ytheta.payload.model_errors import FRICTION_DRIFT
 from ytheta.payload.procedure import PayloadRequest, run_payload_identification
 from ytheta.payload.result import PayloadEstimate
@@ -136,14 +137,14 @@ def identify_payload(
             findings.append(judge_identification(fit.verdict))
             torque_model = read_torque_model(fit, snap=SNAP, fix_base=False, lengths={}, angles={})
             new_logs = ()
-        known = find_known_logs(torque_model, new_logs)
-        findings += [*judge_model(torque_model), *(make_known_log_finding(log.source) for log in known)]
+        new_parts, notes = leave_out_known_rows(torque_model, new_logs)
+        findings += [*judge_model(torque_model), *notes]
         defaults = torque_model.default_settings
         chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
         speed = torque_model.default_min_speed if min_speed is None else min_speed
         prepared_loaded, prepared_unloaded = (
             [choose_judged_preparation(log, chosen, torque_model.origin.get("cutoff")) for log in part]
-            for part in (loaded_logs, [log for log in new_logs if log not in known])
+            for part in (loaded_logs, new_parts)
         )
         request = PayloadRequest(
             model=torque_model,

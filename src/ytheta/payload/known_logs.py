@@ -1,7 +1,6 @@
 """Logs without payload that the model already knows, since it was identified from them: they count once.
 
-Logs are recognized by their content: names of files say little, since every day can have its own empty.csv. If the
-model was identified from some rows of a log, as with ``hold_out`` or ``rows``, only the others are new.
+If the model was identified from some rows of a log, as with ``hold_out`` or ``rows``, only the others are new.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ytheta.findings import Finding, Severity
+from ytheta.identification.inputs.log_checks import find_known_rows
 from ytheta.identification.prediction.torque_model import TorqueModel
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.spectra import MIN_SAMPLES
@@ -20,26 +20,11 @@ def leave_out_known_rows(model: TorqueModel, logs: Sequence[Log]) -> tuple[list[
     new_logs: list[Log] = []
     findings: list[Finding] = []
     for log in logs:
-        known = _find_known_rows(model, log)
+        known = find_known_rows(model.origin, log)
         if known:
             findings.append(_describe(log, known))
         new_logs += [part for part in _split_off(log, known) if len(part) == len(log) or len(part) >= MIN_SAMPLES]
     return new_logs, findings
-
-
-def _find_known_rows(model: TorqueModel, log: Log) -> list[tuple[int, int]]:
-    """Return first row and stop of the parts of a log from which a model was identified."""
-    digests = list(model.origin.get("log_digests", ()))
-    if log.compute_digest() in digests:
-        return [(0, len(log))]
-    origin, known = log.origin, []
-    if origin is None or origin.stop - origin.first != len(log):  # else the checks have dropped rows
-        return []
-    for digest, (first, stop) in zip(digests, model.origin.get("log_rows") or (), strict=False):  # validation logs last
-        rows = first - origin.first, stop - origin.first
-        if 0 <= rows[0] < rows[1] <= len(log) and log.select_rows(*rows).compute_digest() == digest:
-            known.append(rows)
-    return sorted(known)
 
 
 def _split_off(log: Log, known: Sequence[tuple[int, int]]) -> list[Log]:

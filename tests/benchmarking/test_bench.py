@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,10 @@ from tests.support.payload_cases import BODY
 from ytheta.benchmarking import bench as module
 from ytheta.benchmarking.peers import list_peers
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.robot.floating.base import add_wrench_sensor
+from ytheta.robot.frame import Frame
+
+TURNED = Frame(rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # on a wall
 
 ROWS = {
     ("inverse dynamics", "Pinocchio"),
@@ -50,6 +56,24 @@ def test_other_values_are_refused() -> None:
         module.check_agreement("inverse dynamics", right, states, values)
         with pytest.raises(InputError, match=f"the values of {wrong.name} differ"):
             module.check_agreement("inverse dynamics", wrong, states, values)
+
+
+@pytest.mark.parametrize("change", ["gravity", "mounting", "order"])
+def test_peers_have_the_gravity_and_the_joints_of_the_robot(change: str) -> None:
+    """Values that differ are refused, so that rows show that they agree."""
+    arm = yt.load("ur10")
+    changed = {
+        "gravity": replace(arm, gravity=(1.0, 2.0, 3.0)),
+        "mounting": replace(arm, mounting=Frame.shift(0.0, 0.0, 1.0) @ TURNED),
+        "order": replace(arm, actuated=arm.actuated[::-1]),
+    }[change]
+    assert len(yt.bench(changed, samples=16, repeats=1).rows) == len(ROWS)
+
+
+def test_sensors_are_refused() -> None:
+    arm = add_wrench_sensor(yt.load("ur10").with_load(BODY, name="tool"), "tool_grasp")
+    with pytest.raises(InputError, match="has force-torque sensors, which bench does not compare"):
+        yt.bench(arm, samples=16, repeats=1)
 
 
 def test_without_peers_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:

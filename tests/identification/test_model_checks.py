@@ -42,6 +42,18 @@ EDITED = {  # a pattern in the file, its replacement, and the error message
     "tiny variance": (r"(covariance = \[\n    )\[[^]]*\]", r"\1[5e-324]", "a negative eigenvalue"),
     "noise": (r"noise = .*", "noise = [1, 2, 3]", "noise of its identification has 3 numbers"),
     "noise as text": (r"noise = .*", 'noise = ["a"]', "noise of its identification is a list of 1; write one non-neg"),
+    "digests": (
+        r"log_digests = .*",
+        "log_digests = 3",
+        "log_digests of its identification is 3; write a list of texts",
+    ),
+    "digests as numbers": (
+        r"log_digests = .*",
+        "log_digests = [1]",
+        "log_digests of its identification is a list of 1",
+    ),
+    "rows": (r"log_rows = .*", "log_rows = [[0]]", "log_rows of its identification is a list of 1; write a list of fi"),
+    "rows as one number": (r"log_rows = .*", "log_rows = 3", "log_rows of its identification is 3"),
     "friction": (r"friction = \[.*", "friction = 3", "friction of its identification is 3; write a list of names"),
     "rotor inertia": (
         r"(?m)^rotor_inertia = .*",

@@ -33,13 +33,26 @@ def test_a_payload_has_the_same_torque_wherever_its_frame_is(arm: Robot) -> None
     """The same body, given in the frame of the link and in that of the tool."""
     on_link = find_attachment(arm, link=None, frame="tool", name="held")
     on_tool = find_attachment(arm, link="tool", frame=None, name="held")
-    seen = BODY.seen_from(on_link.stated)  # from the tool
+    seen = BODY.seen_from(on_link.link_in_frame)  # from the tool
     np.testing.assert_allclose(seen.center, (TOOL.inverse().matrix @ [*BODY.center, 1.0])[:3], atol=1e-15)
     q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 20, 6))
     torques = [yt.inverse_dynamics(robot)(q, qd, qdd) for robot in (on_link.attach(BODY), on_tool.attach(seen))]
     np.testing.assert_allclose(torques[0], torques[1], atol=1e-9)
     twin = yt.inverse_dynamics(on_tool.attach(BODY))(q, qd, qdd)  # numbers of the one frame in the other
     assert abs(twin - torques[0]).max() > 0.1
+
+
+def test_a_payload_can_be_on_a_load(arm: Robot) -> None:
+    """A gripper that is a load, whose frame its joint places on both sides, holds the payload."""
+    end = arm.links[-1].name
+    joint = Joint("grasp", JointKind.FIXED, end, "gripper", placement=TOOL, seat=Frame.shift(0.1, 0.2, 0.3))
+    robot = replace(arm, links=(*arm.links, Link("gripper", load=True)), joints=(*arm.joints, joint))
+    on_load = find_attachment(robot, link="gripper", frame=end, name="held")
+    assert on_load.holder == end
+    expected = TOOL.matrix @ Frame.shift(0.1, 0.2, 0.3).matrix
+    for frame in (on_load.placement, on_load.link_in_frame):
+        np.testing.assert_allclose(frame.matrix, expected, atol=1e-15)
+    assert abs(TOOL.matrix - expected).max() > 0.05  # the twin: without the child's side of the joint
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.payload.compact_body import DENSITY, RELATIVE_WIDTH, compute_ball_radius, make_body_prior
+from ytheta.payload.compact_body import DENSITY, MAX_CENTER, RELATIVE_WIDTH, compute_ball_radius, make_body_prior
 from ytheta.robot.inertia import Inertia
 
 CENTER = np.array([0.1, -0.2, 0.3])
@@ -38,6 +38,15 @@ def test_the_width_is_that_of_the_second_moments() -> None:
     change = np.array([0.0, 0.0, 0.0, 0.0, moment, 0.0, moment, 0.0, 0.0, moment])
     assert change @ prior.precision @ change == pytest.approx(3.0 / RELATIVE_WIDTH**2, rel=1e-12)
     assert ball.mass == 2.0
+
+
+def test_a_centre_far_away_is_not_believed() -> None:
+    """The prior stays near the arm, if an estimate of little mass has its centre many metres away."""
+    far, limit = (make_body_prior(2.0, np.array([x, 0.0, 0.0]), 30.0) for x in (40.0, MAX_CENTER))
+    np.testing.assert_array_equal(far.precision, limit.precision)
+    assert abs(far.precision - make_body_prior(2.0, np.array([0.5, 0.0, 0.0]), 30.0).precision).max() > 0.0
+    light, zero = (make_body_prior(1e-6, center, 30.0) for center in (CENTER, np.zeros(3)))
+    np.testing.assert_array_equal(light.precision, zero.precision)
 
 
 def test_no_mass_is_replaced_by_a_little() -> None:

@@ -22,6 +22,7 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import Mark
 from ytheta.logs.log import Log
+from ytheta.payload.compact_body import CENTER_STD
 from ytheta.payload.result import PayloadEstimate
 from ytheta.payload.statistics import compute_quantities
 from ytheta.robot.frame import Frame
@@ -240,9 +241,13 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
     ("arguments", "words"),
     [
         ({"mass": -1.0}, "mass is -1; give the mass of the payload in kg"),
+        ({"mass": 1e300}, "positive and at most 1e"),
         ({"friction_drift": -0.1}, "friction_drift is -0.1"),
         ({"friction_drift": math.nan}, "friction_drift is nan"),
+        ({"friction_drift": 1e300}, "friction_drift is 1e"),
+        ({"min_speed": 100.0}, "no joint ever reaches its min_speed"),
         ({"name": " "}, "name is empty"),
+        ({"name": "\udcff"}, "not a text that can be printed"),
         ({"link": "nothing"}, "no link or marker 'nothing'"),
         ({"cutoff": -3.0}, "cutoff"),
     ],
@@ -250,6 +255,71 @@ def test_the_model_with_payload_can_be_exported_and_predicts(
 def test_wrong_arguments_are_refused(arm: Robot, exact_log: Log, arguments: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         yt.identify_payload(arm, exact_log, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "unloaded", "words"),
+    [
+        ((1, 1), None, "full is given twice"),
+        ((1,), (0, 0), "empty is given twice"),
+        ((1,), (0, 1), "full is given both as a log with and as one without the payload"),
+        ((), None, "there is no log with the payload"),
+    ],
+)
+def test_a_log_is_given_once(
+    fit: Identification, logs: tuple[Log, Log], loaded: tuple[int, ...], unloaded: tuple[int, ...] | None, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        yt.identify_payload(
+            fit,
+            [replace(logs[k]) for k in loaded],
+            unloaded=None if unloaded is None else [replace(logs[k]) for k in unloaded],
+        )
+
+
+def test_logs_with_gaps_or_without_torques_are_refused(arm: Robot, exact_log: Log) -> None:
+    assert exact_log.tau is not None
+    q = exact_log.q.copy()
+    q[5, 2] = np.nan
+    with pytest.raises(InputError, match="made: q in row 5 is not a finite number"):
+        yt.identify_payload(arm, replace(exact_log, q=q))
+    with pytest.raises(InputError, match="made: all torques are zero"):
+        yt.identify_payload(arm, replace(exact_log, tau=np.zeros_like(exact_log.tau)))
+
+
+def test_joints_without_torque_are_left_out(fit: Identification, logs: tuple[Log, Log]) -> None:
+    """As if the last joint did not report its torque, which is not the same as a torque of zero."""
+    assert logs[1].tau is not None
+    estimate = yt.identify_payload(fit, replace(logs[1], tau=logs[1].tau * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
+    assert estimate.fit.counts[-1] == 0.0
+    assert (estimate.fit.counts[:-1] > 0.0).all()
+    assert estimate.verdict.solved
+    assert np.abs(_compute_scores(estimate)[:4]).max() < 3.0
+    assert "the torque of wrist_3_joint is always zero" in " ".join(finding.text for finding in estimate.findings)
+
+
+def test_the_mass_of_the_torques_is_as_certain_as_without_a_known_mass(arm: Robot, exact_log: Log) -> None:
+    """Errors of the preparation count in both; in a log without noise there are no others."""
+    free, known = (yt.identify_payload(arm, exact_log, mass=mass) for mass in (None, 2.4))
+    std = [np.sqrt(each.fit.free.theta_covariance[0, 0]) for each in (free, known)]
+    assert std[1] == pytest.approx(std[0], rel=0.01)
+
+
+@pytest.mark.parametrize("mass", [None, 2.4])
+def test_a_centre_that_no_data_show_comes_from_the_prior(arm: Robot, exact_log: Log, mass: float | None) -> None:
+    """The prior as posterior, if the mass is known to 1 g; the twin has a tenth of its standard deviations."""
+    estimate = yt.identify_payload(arm, exact_log, mass=mass)
+    posterior = estimate.fit.posterior
+    covariance = np.zeros((10, 10))
+    covariance[1:, 1:] = np.linalg.inv(posterior.prior.precision[1:, 1:])
+    covariance[0, 0] = 0.0 if mass else 1e-6
+    prior, twin = (
+        replace(estimate, fit=replace(estimate.fit, posterior=replace(posterior, covariance=each)))
+        for each in (covariance, 0.01 * covariance)
+    )
+    assert all(mark is Mark.PRIOR for mark in prior.marks[1:])
+    assert all(mark is Mark.DATA for mark in twin.marks[1:])
+    assert prior.prior_std[1:4] == pytest.approx([CENTER_STD] * 3)
 
 
 def test_a_measured_wrench_does_not_count_in_errors_of_all_joints(arm: Robot, exact_log: Log) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,23 @@ def test_the_factor_is_that_of_the_covariance_and_of_changed_friction(tmp_path: 
             expected[k] = 0.0 if size is None else (drift * values[size]) ** 2
         np.testing.assert_allclose(added, np.diag(expected), atol=1e-10 * np.diag(fit.covariance).max())
         assert expected.any() == (drift > 0.0)
+
+
+def test_what_the_model_does_not_know_may_have_any_value(tmp_path: Path) -> None:
+    """A combination of the first two parameters is not identified; the twin: all of them are."""
+    fit, _ = identified_arm(tmp_path)
+    model = _read(fit)
+    assert model.identified is not None
+    direction = np.zeros((len(fit.names), 1))
+    direction[:2, 0] = 0.6, 0.8
+    uncertainty = replace(model.identified.uncertainty, unidentified=direction)
+    unknown = make_model_errors(replace(model, identified=replace(model.identified, uncertainty=uncertainty)), 0.0)
+    known = make_model_errors(model, 0.0)
+    assert unknown is not None
+    assert known is not None
+    std = [float(np.linalg.norm(errors.factor.T @ direction)) for errors in (unknown, known)]
+    assert std[0] > 10.0 * abs(fit.beta).max()
+    assert std[1] < abs(fit.beta).max()
 
 
 def test_a_description_has_errors_of_friction_alone(tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def _simplify(robot: Robot) -> Robot:
     for parts, what in (
         (robot.loops, "closed loops"),
         (robot.floating, "a floating base"),
+        (robot.sensor_coordinates, "force-torque sensors"),
         (robot.couplings or robot.motors, "couplings or motors"),
         (robot.forces, "declared forces"),
         (robot.unset_symbols, "lengths or angles without values"),
@@ -138,7 +139,7 @@ def _simplify(robot: Robot) -> Robot:
         replace(each, limits=replace(each.limits, lower=limit(each.limits.lower), upper=limit(each.limits.upper)))
         for each in merged.joints
     )
-    return replace(merged, joints=joints)
+    return replace(merged, joints=joints, actuated=tuple(joint.name for joint in merged.movable))
 
 
 def _list_kernels(robot: Robot) -> dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]:

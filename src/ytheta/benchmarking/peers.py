@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
+from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import InputError
 from ytheta.exporting.export import export
+from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import to_mjcf
 
@@ -53,8 +55,10 @@ def list_peers(robot: Robot) -> Iterator[Peer]:
 def _make_pinocchio(robot: Robot) -> Peer:
     import pinocchio as pin
 
+    # A file whose base is upright: that of a robot with another gravity would be turned instead.
+    upright = replace(robot, gravity=STANDARD_GRAVITY, mounting=IDENTITY)
     with tempfile.TemporaryDirectory() as folder:
-        (file,) = export(robot, to="urdf", path=Path(folder) / "robot.urdf")
+        (file,) = export(upright, to="urdf", path=Path(folder) / "robot.urdf", force=True)
         model = pin.buildModelFromUrdf(str(file))
     model.gravity = pin.Motion(np.array(robot.gravity_in_base), np.zeros(3))
     data = model.createData()

@@ -25,7 +25,7 @@ class FitFindingCode(StrEnum):
     GEOMETRY = "geometry"  # lengths are unknown, so that parameters of a regrouped Lagrangian were identified
     NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative, or friction drives
     GRAVITY = "gravity"  # the log contradicts the described gravity
-    PRIOR = "prior"  # what the prior is centred on says nothing about the links
+    PRIOR = "prior"  # it says nothing about the links, or it was identified from the same log
     CONSISTENCY = "consistency"  # physically consistent bodies fit the log clearly worse than the estimate
     MASS = "mass"  # the bodies weigh much more or less than the description
 

@@ -35,6 +35,12 @@ def check_settings(table: Mapping[str, Any], path: Path) -> None:
     ):
         if key in table and not isinstance(table[key], kind):
             raise _make_error(path, key, table[key], form)
+    digests = table.get("log_digests", [])
+    if not isinstance(digests, list) or not all(isinstance(each, str) for each in digests):
+        raise _make_error(path, "log_digests", digests, "a list of texts in quotes, or remove this key")
+    rows = table.get("log_rows", [])
+    if not isinstance(rows, list) or not all(_is_row_range(each) for each in rows):
+        raise _make_error(path, "log_rows", rows, "a list of first rows and stops, such as [[0, 1000]]")
     if table.get("noise") is not None and not _are_not_negative(table["noise"]):
         raise _make_error(path, "noise", table["noise"], "one non-negative torque for each joint")
 
@@ -95,6 +101,11 @@ def _are_not_negative(values: object) -> bool:
         return False
     numbers = [to_finite_number(value) for value in values]
     return all(number is not None and number >= 0.0 for number in numbers)
+
+
+def _is_row_range(value: object) -> bool:
+    """Whether a value is a list of two integers."""
+    return isinstance(value, list) and len(value) == 2 and all(type(each) is int for each in value)
 
 
 def _make_error(path: Path, key: str, value: object, form: str) -> InputError:

@@ -119,7 +119,7 @@ def find_earlier_model(model: Model) -> EarlierModel:
         raise InputError(
             f"the base parameters of the model of {model.robot.name!r} are not those of its robot; identify it again"
         )
-    return EarlierModel(base, model.beta, model.covariance)
+    return EarlierModel(base, model.beta, model.covariance, model.table)
 
 
 def _list_selected(model: Model) -> tuple[str, ...]:

@@ -21,13 +21,13 @@ class Attachment:
 
     Attributes
     ----------
-    robot     the robot without the payload
-    link      the link or marker to which the payload is fixed, and in whose frame its ten parameters are estimated
-    frame     the link or marker in whose frame its values are stated
-    holder    the link of the robot without fixed joints that carries it
-    placement the frame of ``link`` seen from ``holder``
-    stated    the frame of ``link`` seen from ``frame``
-    name      name of the new link that is the payload
+    robot          the robot without the payload
+    link           the link or marker to which the payload is fixed, and in whose frame its ten parameters are estimated
+    frame          the link or marker in whose frame its values are stated
+    holder         the link of the robot without fixed joints that carries it
+    placement      the frame of ``link`` seen from ``holder``
+    link_in_frame  the frame of ``link`` seen from ``frame``
+    name           name of the new link that is the payload
     """
 
     robot: Robot
@@ -35,7 +35,7 @@ class Attachment:
     frame: str
     holder: str
     placement: Frame
-    stated: Frame
+    link_in_frame: Frame
     name: str
 
     def attach(self, inertia: Inertia) -> Robot:
@@ -50,15 +50,18 @@ def find_attachment(robot: Robot, *, link: str | None, frame: str | None, name: 
     """
     link = find_end(robot) if link is None else link
     frame = link if frame is None else frame
-    (holder, placement), (other, stated) = (_locate(robot, each) for each in (link, frame))
+    (holder, placement), (other, frame_in_holder) = (_locate(robot, each) for each in (link, frame))
     if holder != other:
         raise InputError(f"frame {frame!r} moves relative to link {link!r}; give a frame that is fixed to this link")
     if not any(joint.moves or joint.kind is JointKind.FREE for joint in robot.merged.path(holder)):
         raise InputError(f"link {link!r} of {robot.name!r} never moves, so that a payload on it needs no torque")
     names = (*(each.name for each in robot.links), *(each.name for each in robot.markers))
     if name in names:
-        raise InputError(f"robot {robot.name!r} already has a link or marker {name!r}; choose another name")
-    return Attachment(robot, link, frame, holder, placement, stated.inverse() @ placement, name)
+        raise InputError(
+            f"robot {robot.name!r} already has a link or marker {name!r}; use the model without the payload, or choose "
+            "another name: --name, or name=…"
+        )
+    return Attachment(robot, link, frame, holder, placement, frame_in_holder.inverse() @ placement, name)
 
 
 def find_end(robot: Robot) -> str:

@@ -186,18 +186,27 @@ def _estimate(problems: list[_Problem], torque_squares: PerJoint, arm_mass: floa
             problem.update_variances(x, gain, part.noise)
             for problem, gain, part in zip(problems, gains, parts, strict=True)
         ]
-    equations, noise = problems[0].equations, parts[0].noise  # of the logs with the payload
-    spread, _ = compute_spread(equations, noise.weights, problems[0].M @ gains[0])
-    preparation = np.einsum("j,jkl->kl", PREPARATION_ERROR**2 * torque_squares, spread[:, :10, :10])
-    covariance = posterior.covariance.copy()
-    covariance[:10, :10] += preparation
-    posterior = replace(posterior, covariance=covariance)
+    equations = problems[0].equations  # of the logs with the payload
     free = posterior if mass is None else compute_posterior(information, arm_mass=arm_mass, mass=None)
+    posterior, free = (
+        _add_preparation_error(each, problems[0], parts[0], torque_squares) for each in (posterior, free)
+    )
     return PayloadFit(
         posterior=posterior,
         free=free,
         counts=equations.counts,
         unexplained=equations.torque_squares,
         residual=np.maximum(equations.residual_squares(columns[0]), 0.0),
-        inflation=compute_mean_inflation(noise.inflation),
+        inflation=compute_mean_inflation(parts[0].noise.inflation),
     )
+
+
+def _add_preparation_error(
+    posterior: Posterior, problem: _Problem, part: _WeighedLogs, torque_squares: PerJoint
+) -> Posterior:
+    """Return the posterior with the variance of the payload that errors of the preparation of the logs add."""
+    gain = problem.M @ (posterior.covariance @ part.gain)
+    spread, _ = compute_spread(problem.equations, part.noise.weights, gain)
+    covariance = posterior.covariance.copy()
+    covariance[:10, :10] += np.einsum("j,jkl->kl", PREPARATION_ERROR**2 * torque_squares, spread[:, :10, :10])
+    return replace(posterior, covariance=covariance)

@@ -1,8 +1,7 @@
-"""Findings about a payload: unknown errors of the model, logs that it knows, a mass that contradicts the torques."""
+"""Findings about a payload: unknown errors of the model, and a mass that contradicts the torques."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.verdict import Verdict
 from ytheta.identification.prediction.torque_model import TorqueModel
-from ytheta.logs.log import Log
 from ytheta.payload.estimation import PayloadFit
 
 MIN_MASS_DIFFERENCE = 3.0  # standard deviations between a known mass and that of the torques
@@ -38,21 +36,6 @@ def judge_model(model: TorqueModel) -> list[Finding]:
     statement = "the model is a description, whose errors are unknown: they are not part of the standard deviations"
     remedy = "identify the robot first, or give a log without payload"
     return [Finding(PayloadFindingCode.MODEL, Severity.WARNING, statement, remedy)]
-
-
-def find_known_logs(model: TorqueModel, unloaded: Sequence[Log]) -> list[Log]:
-    """Return the logs without payload from which the model was identified, by their content.
-
-    Names of files say little: every day can have its own empty.csv.
-    """
-    known = frozenset(model.origin.get("log_digests", ()))
-    return [log for log in unloaded if log.compute_digest() in known] if known else []
-
-
-def make_known_log_finding(name: str) -> Finding:
-    """Return a finding about a log that the model was identified from."""
-    statement = "the model was identified from this log, and its covariance contains what the log says"
-    return Finding(PayloadFindingCode.LOG, Severity.NOTE, statement, "it is not used a second time", source=name)
 
 
 def judge_mass(fit: PayloadFit) -> list[Finding]:

@@ -14,10 +14,11 @@ Differs from  them in: the model's uncertainty is part of the estimate; a log wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ytheta.arguments import check_kind, check_number, is_positive
+from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
@@ -26,17 +27,24 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
 from ytheta.identification.inputs.arguments import check_min_speed, ignore_stage, is_auto
+from ytheta.identification.inputs.log_checks import check_logs, find_zero_torques, is_same_log, refuse_repeated_logs
 from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.prediction.torque_model import ModelInput, read_torque_model
 from ytheta.identification.preparing.plan import choose_judged_preparation
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
 from ytheta.payload.attachment import PAYLOAD, find_attachment
-from ytheta.payload.findings import find_known_logs, judge_identification, judge_model, make_known_log_finding
+from ytheta.payload.findings import judge_identification, judge_model
+from ytheta.payload.known_logs import leave_out_known_rows
 from ytheta.payload.model_errors import FRICTION_DRIFT
 from ytheta.payload.procedure import PayloadRequest, run_payload_identification
 from ytheta.payload.result import PayloadEstimate
+from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
+
+MAX_MASS = 1e6  # kg of a payload; more is a mistake in the unit
+MAX_FRICTION_DRIFT = 1e3  # of the friction; to estimate friction anew, there is infinity
 
 
 @limit_blas_threads()
@@ -109,10 +117,10 @@ def identify_payload(
     report("reading the logs")
     options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
     loaded_logs, unloaded_logs = read_logs(robot, logs, unloaded, mapping=mapping, options=options, strict=strict)
-    if not loaded_logs:
-        raise InputError("there is no log with the payload; give one")
     all_logs = (*loaded_logs, *unloaded_logs)
+    _check_logs(robot, loaded_logs, unloaded_logs)
     findings = [finding for log in all_logs for finding in name_log(log.findings, log, all_logs)]
+    findings += find_zero_torques(loaded_logs)
     new_logs = unloaded_logs
     with attach_findings(findings):
         if torque_model.identified is None and unloaded_logs:
@@ -129,14 +137,14 @@ def identify_payload(
             findings.append(judge_identification(fit.verdict))
             torque_model = read_torque_model(fit, snap=SNAP, fix_base=False, lengths={}, angles={})
             new_logs = ()
-        known = find_known_logs(torque_model, new_logs)
-        findings += [*judge_model(torque_model), *(make_known_log_finding(log.source) for log in known)]
+        new_parts, notes = leave_out_known_rows(torque_model, new_logs)
+        findings += [*judge_model(torque_model), *notes]
         defaults = torque_model.default_settings
         chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
         speed = torque_model.default_min_speed if min_speed is None else min_speed
         prepared_loaded, prepared_unloaded = (
             [choose_judged_preparation(log, chosen, torque_model.origin.get("cutoff")) for log in part]
-            for part in (loaded_logs, [log for log in new_logs if log not in known])
+            for part in (loaded_logs, new_parts)
         )
         request = PayloadRequest(
             model=torque_model,
@@ -157,14 +165,28 @@ def identify_payload(
     )
 
 
+def _check_logs(robot: Robot, loaded: Sequence[Log], unloaded: Sequence[Log]) -> None:
+    if not loaded:
+        raise InputError("there is no log with the payload; give one")
+    check_logs(robot, (*loaded, *unloaded))
+    for log in loaded:
+        if any(is_same_log(log, other) for other in unloaded):
+            raise InputError(
+                f"{log.source or 'a log'} is given both as a log with and as one without the payload; leave one out"
+            )
+    refuse_repeated_logs(loaded)
+    refuse_repeated_logs(unloaded)
+
+
 def _check_arguments(mass: float | None, name: str, friction_drift: float) -> None:
     if mass is not None:
-        check_number("mass", mass, "the mass of the payload in kg, which is positive", allow=is_positive)
+        form = f"the mass of the payload in kg, which is positive and at most {MAX_MASS:g}"
+        check_number("mass", mass, form, allow=lambda value: 0.0 < value <= MAX_MASS)
     check_kind("name", name, str, "a name for the payload")
     if not name.strip():
         raise InputError("name is empty; give a name for the payload")
-    is_number = isinstance(friction_drift, int | float) and not isinstance(friction_drift, bool)
-    if not (is_number and friction_drift >= 0.0):
-        raise InputError(
-            f"friction_drift is {friction_drift!r}; give an expected relative change of friction, such as 0.2 for 20 %"
-        )
+    if not name.isprintable():
+        raise InputError(f"name is {name!r}, which is not a text that can be printed; give another name")
+    if not (isinstance(friction_drift, float) and friction_drift == math.inf):
+        form = "an expected relative change of friction, such as 0.2 for 20 %, or inf"
+        check_number("friction_drift", friction_drift, form, allow=lambda value: 0.0 <= value <= MAX_FRICTION_DRIFT)

@@ -15,6 +15,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.equations.stiction import find_sticking_rates, make_rest_rules
+from ytheta.identification.inputs.log_checks import find_zero_torques
 from ytheta.identification.prediction.torque_model import TorqueModel
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.payload.attachment import Attachment
@@ -58,14 +59,19 @@ class PayloadRequest:
 
 def run_payload_identification(request: PayloadRequest, report: Callable[[str], None]) -> PayloadEstimate:
     """Estimate the payload, and compute the torque errors without and with it."""
-    robot, attachment, min_speed = request.model.base.robot, request.attachment, request.min_speed
+    robot, attachment, min_speed = request.model.base.robot, request.attachment, _leave_out_zero_torques(request)
     loaded, unloaded = (_make_sources(request, part) for part in (request.loaded, request.unloaded))
     report("comparing the torques with those of the model")
     before = compute_errors(_make_form(robot, min_speed), loaded, robot.theta, threads=request.threads)
     if not before.counts.any():
         raise InputError(
-            f"{loaded[0].name}: no joint ever moves, and joints with Coulomb friction may stick at rest; move the arm, "
-            "or set min_speed to 0 to use rest too"
+            f"{', '.join(source.name for source in loaded)}: "
+            + (
+                "no joint ever moves, and joints with Coulomb friction may stick at rest; move the arm, or set "
+                "min_speed to 0 to use rest too"
+                if request.leaves_out_rest
+                else "no joint ever reaches its min_speed; lower min_speed"
+            )
         )
     errors = make_model_errors(request.model, request.friction_drift)
     payload = without_regrouping(
@@ -100,6 +106,19 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
     report("computing the torque errors with the payload")
     form = _make_form(result.robot, min_speed)
     return replace(result, after=compute_errors(form, loaded, result.robot.theta, threads=request.threads))
+
+
+def _leave_out_zero_torques(request: PayloadRequest) -> PerJoint | None:
+    """Return the speeds below which equations are left out: all of those of joints whose torque is always zero.
+
+    The torque of such a joint was not measured, and its equations would say that the payload weighs nothing.
+    """
+    names = {name for finding in find_zero_torques([each.log for each in request.loaded]) for name in finding.names}
+    if not names:
+        return request.min_speed
+    joints = request.model.base.robot.actuated
+    speeds = np.zeros(len(joints)) if request.min_speed is None else request.min_speed
+    return np.where([name in names for name in joints], np.inf, speeds)
 
 
 def _make_form(robot: Robot, min_speed: PerJoint | None) -> Differential:

@@ -102,7 +102,7 @@ class PayloadEstimate(Displayed):
     @property
     def values(self) -> Ten:
         """Mass, centre and moments in the order of ``statistics.QUANTITIES``, in the frame ``frame``."""
-        return compute_quantities(self.inertia_in_link.seen_from(self.attachment.stated).vector)
+        return compute_quantities(self.inertia_in_link.seen_from(self.attachment.link_in_frame).vector)
 
     @property
     def mass(self) -> float:
@@ -119,7 +119,7 @@ class PayloadEstimate(Displayed):
 
     @property
     def inertia(self) -> Matrix3:
-        return np.array(self.inertia_in_link.seen_from(self.attachment.stated).tensor_about_center)
+        return np.array(self.inertia_in_link.seen_from(self.attachment.link_in_frame).tensor_about_center)
 
     @cached_property
     def covariance(self) -> Float[np.ndarray, "10 10"]:
@@ -135,8 +135,17 @@ class PayloadEstimate(Displayed):
 
     @cached_property
     def prior_std(self) -> Ten:
-        """Standard deviations of the quantities before the data."""
-        return np.sqrt(np.diag(self._propagate(np.linalg.inv(self.fit.posterior.prior.precision))))
+        """Standard deviations of the quantities before the data; those of centre and moments if the mass is known.
+
+        With the unknown mass of the prior, the centre of a light payload would be uncertain by many metres, and all
+        data would seem to determine it.
+        """
+        precision = self.fit.posterior.prior.precision
+        given_mass = np.zeros((10, 10))
+        given_mass[1:, 1:] = np.linalg.inv(precision[1:, 1:])
+        std = np.sqrt(np.diag(self._propagate(given_mass)))
+        std[0] = 0.0 if self.known_mass is not None else np.sqrt(np.linalg.inv(precision)[0, 0])
+        return std
 
     @property
     def marks(self) -> tuple[Mark | None, ...]:
@@ -147,7 +156,7 @@ class PayloadEstimate(Displayed):
     def verdict(self) -> Verdict:
         unexplained, residual = float(self.fit.unexplained.sum()), float(self.fit.residual.sum())
         nearest = self.consistent_payload
-        estimate = Inertia(tuple(self.fit.posterior.theta.tolist())).seen_from(self.attachment.stated).vector
+        estimate = Inertia(tuple(self.fit.posterior.theta.tolist())).seen_from(self.attachment.link_in_frame).vector
         return reach_payload_verdict(
             compute_quantities(estimate),
             self.std,
@@ -200,10 +209,10 @@ class PayloadEstimate(Displayed):
 
     def _propagate(self, covariance: Float[np.ndarray, "10 10"]) -> Float[np.ndarray, "10 10"]:
         """Return the covariance of the quantities in ``frame`` from that of the ten parameters in ``link``."""
-        inertia = self.inertia_in_link.seen_from(self.attachment.stated).vector
+        inertia = self.inertia_in_link.seen_from(self.attachment.link_in_frame).vector
         if inertia[0] == 0.0:
             inertia = inertia + np.eye(10)[0]
-        J = compute_jacobian(inertia) @ transport_matrix(self.attachment.stated)
+        J = compute_jacobian(inertia) @ transport_matrix(self.attachment.link_in_frame)
         return J @ covariance @ J.T
 
     def __repr__(self) -> str:

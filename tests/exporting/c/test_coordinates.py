@@ -51,6 +51,9 @@ def test_inverse_dynamics_by_pinocchio(form: str, tmp_path: Path) -> None:
     assert f"#define DOG_POSITIONS {places[form]} " in header
     assert "#define DOG_COORDINATES 18 " in header
     assert "#define DOG_JOINTS 12" in header
+    shifts = {"rotation-vector": "q, qd, qdd and tau.", "quaternion": "1 higher.", "gravity": "6 lower."}
+    (line,) = (line for line in header.splitlines() if "Places of the joints" in line)
+    assert shifts[form] in line
     assert "DOG_BASE_RX = 3, /* angular velocity about x in rad/s, moment in N m */" in header
     words = {"rotation-vector": "rotation vector", "quaternion": "quaternion x, y, z, w", "gravity": "measures -g"}
     assert [name for name, word in words.items() if word in header] == [form]

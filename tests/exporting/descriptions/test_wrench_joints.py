@@ -226,6 +226,18 @@ def test_sensors_of_a_file_are_its_fixed_joints(tmp_path: Path) -> None:
         export(renamed, to="urdf", path=tmp_path / "new.urdf", description=source, force=True)
 
 
+def test_a_sensor_at_another_place_than_in_the_file_is_refused(tmp_path: Path) -> None:
+    (source,) = export(without_sensors(make_sensed_arm(below=False)), to="urdf", path=tmp_path / "arm.urdf")
+    described = add_wrench_sensor(yt.load(source, snap=0.0), "tool_grasp")
+    moved = tuple(
+        replace(joint, placement=joint.placement @ Frame.shift(0.05, 0.0, 0.0)) if joint.name == "tool_grasp" else joint
+        for joint in described.joints
+    )
+    export(described, to="urdf", path=tmp_path / "new.urdf", description=source, force=True)
+    with pytest.raises(InputError, match="tool_grasp"):
+        export(replace(described, joints=moved), to="urdf", path=tmp_path / "new.urdf", description=source, force=True)
+
+
 def without_sensors(robot: Robot) -> Robot:
     kinds = {JointKind.SENSOR: JointKind.FIXED}
     joints = tuple(replace(joint, kind=kinds.get(joint.kind, joint.kind)) for joint in robot.joints)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import ytheta
+from tests.support.arm_logs import identified_arm
 from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
 from ytheta.findings import Severity
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.identify import identify
 from ytheta.logs.log import Log
 
@@ -35,3 +39,24 @@ def test_bad_logs_are_refused() -> None:
             identify(robot, logs)
     with pytest.raises(InputError, match="has the joints"):
         identify(ytheta.load("ur10"), log)
+
+
+def test_logs_of_the_prior_count_twice(tmp_path: Path) -> None:
+    """The whole log, and a part of it; the twin is a new log."""
+    fit, _ = identified_arm(tmp_path)
+    part = identify(ytheta.load("lu-two-link"), tmp_path / "a.npz", hold_out=40.0)
+    for name, model in (("whole.toml", fit), ("part.toml", part)):
+        path = model.save(tmp_path / name)
+        known, new = (
+            [
+                finding
+                for finding in identify(ytheta.load("lu-two-link"), tmp_path / log, prior=path).findings
+                if finding.code == FitFindingCode.PRIOR
+            ]
+            for log in ("a.npz", "b.npz")
+        )
+        assert [(finding.severity, finding.source) for finding in known] == [
+            (Severity.WARNING, str(tmp_path / "a.npz")),
+        ]
+        assert "count twice" in known[0].statement
+        assert new == []

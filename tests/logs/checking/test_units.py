@@ -22,6 +22,7 @@ from tests.support.log_files import ARM, ARM_LOG, codes_above_notes, load_shared
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import check_log
+from ytheta.logs.checking.units import check_time_unit
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.reading.read import read_log
@@ -59,6 +60,24 @@ def test_wrong_units_of_time_are_recognised(rate: float, factor: float, word: st
     wrong = get_refusal_message(replace(log, t=factor * log.t))
     assert re.findall(r't = "(\w+)" in a mapping', wrong) == [word]
     assert "low for an arm" not in wrong
+
+
+@pytest.mark.parametrize(("factor", "word"), [(1e3, "ms"), (1e9, "ns")])
+def test_jumps_between_recordings_do_not_hide_the_unit_of_time(factor: float, word: str) -> None:
+    """Two recordings, of which the second begins elsewhere one unit of time later."""
+    log = replace(make_log(ROBOT, rate=100.0, rows=1000), qd=None)
+    t, q = factor * log.t, log.q.copy()
+    t[500:] += t[499] + 1.0 - t[500]
+    q[500:] = q[499] - (q[500:] - q[500]) + 0.5  # all joints jump
+    joined = replace(log, t=t, q=q, segments=((0, 500), (500, 1000)))
+    assert re.findall(r't = "(\w+)" in a mapping', get_refusal_message(joined)) == [word]
+
+
+def test_joints_that_move_between_recordings_alone_have_no_speed() -> None:
+    log = replace(make_log(ROBOT, rate=10.0, rows=1000), qd=None)
+    q = np.where(np.arange(1000)[:, None] < 500, 0.0, 0.5) * np.ones(log.q.shape[1])
+    held = replace(log, q=q, segments=((0, 500), (500, 1000)))
+    assert check_time_unit(held, ROBOT) == []
 
 
 def test_slow_motion_or_a_low_rate_alone_is_accepted() -> None:

@@ -72,6 +72,20 @@ def test_long_logs_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert with_gaps.fields["work"] != pytest.approx(whole.fields["work"], rel=1e-3)
 
 
+def test_motions_that_end_at_another_speed_are_not_judged() -> None:
+    """A rotor that is braked to rest where it began gives back its energy; the twin: it begins at rest, too."""
+    t = np.arange(500) / 100.0
+    s = t / t[-1]
+    for speed, is_judged in ((4.0, False), (0.0, True)):
+        q = np.stack([speed * s * (1.0 - s) ** 3 + (s * (1.0 - s)) ** 2] * 2, axis=1)
+        qd = np.gradient(q, t, axis=0)
+        tau = 0.3 * np.gradient(qd, t, axis=0) if speed else -qd
+        power = np.sum(0.5 * (tau[1:] + tau[:-1]) * np.diff(q, axis=0), axis=1)
+        assert power.sum() < -0.2 * abs(power).sum()
+        log = Log(ARM.actuated, t, q, tau, segments=((0, len(t)),))
+        assert bool(check_work(log, ARM)) == is_judged
+
+
 def test_motions_that_do_not_return_are_not_judged() -> None:
     """A pendulum that is lowered gives back energy."""
     q = np.stack([np.linspace(1.5, 0.0, 1000), np.zeros(1000)], axis=1)

@@ -99,3 +99,12 @@ def test_times_of_day_pass_midnight_and_missing_times_are_nan() -> None:
     np.testing.assert_allclose(parse_seconds(texts, "log"), [0.0, np.nan, np.nan, 0.75, 1.5])
     with pytest.raises(InputError, match="row 1: '25:00:00'"):
         parse_seconds(["12:00:00", "25:00:00"], "log")
+
+
+def test_zones_may_change_during_a_log() -> None:
+    """At the end of summer time, clocks with a zone go on; Python's own parser agrees."""
+    texts = ["2026-10-25T02:59:59.5+02:00", "2026-10-25T02:00:00.5+01:00", "2026-10-24T19:31:00.5-05:30"]
+    moments = [datetime.fromisoformat(text) for text in texts]
+    expected = [(moment - moments[0]).total_seconds() for moment in moments]
+    assert expected == [0.0, 1.0, 61.0]
+    np.testing.assert_allclose(parse_seconds(texts, "log"), expected, atol=1e-9)

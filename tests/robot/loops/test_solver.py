@@ -131,6 +131,14 @@ def test_continuation_stops_at_the_edge() -> None:
     assert (np.linalg.norm(compute_crank_residual(x), axis=1) < 1e-9).all()
 
 
+def test_continuation_leaves_a_singular_start() -> None:
+    """There the free coordinate moves 7000 times as fast as the driving one, and at once much slower."""
+    start = np.array([[1.0 - 1e-8, np.arccos(1.0 - 1e-8)]])
+    x, covered = continue_to(close_crank, find_crank_tangents, start, np.array([[0.5, 0.0]]), DRIVING, FREE)
+    assert covered == 1.0
+    np.testing.assert_allclose(x[0], [0.5, np.arccos(0.5)], atol=1e-12)
+
+
 def test_continuation_ends_exactly_at_the_goal() -> None:
     starts, ends = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 40)) / 3.0
     assert (starts + (ends - starts) != ends).any()  # otherwise this test would show nothing

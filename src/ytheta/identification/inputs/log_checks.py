@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
@@ -66,13 +68,55 @@ def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
 
 def find_repetitions(fit: Sequence[Log], validation: Sequence[Log]) -> Iterator[Finding]:
     """Yield findings about validation logs that repeat the motion of the fit; refuse to fit the same log twice."""
-    for k, log in enumerate(fit):
-        for other in fit[k + 1 :]:
-            if other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t)):
-                raise InputError(
-                    f"{other.source or 'a log'} is given twice; repeated data would make standard deviations too small"
-                )
+    refuse_repeated_logs(fit)
+    for log in fit:
         for other in validation:
             finding = find_repeated_motion(log, other)
             if finding is not None:
                 yield finding
+
+
+def refuse_repeated_logs(logs: Sequence[Log]) -> None:
+    """Raise an error if a log is given twice."""
+    for k, log in enumerate(logs):
+        for other in logs[k + 1 :]:
+            if is_same_log(log, other):
+                raise InputError(
+                    f"{other.source or 'a log'} is given twice; repeated data would make standard deviations too small"
+                )
+
+
+def is_same_log(log: Log, other: Log) -> bool:
+    """Whether two logs have the same times and positions."""
+    return other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t))
+
+
+def find_known_rows(table: Mapping[str, Any], log: Log) -> list[tuple[int, int]]:
+    """Return first row and stop of the parts of a log from which a model was identified.
+
+    ``table`` is that of its identification. Logs are recognized by their content: names of files say little, since
+    every day can have its own empty.csv.
+    """
+    digests = table.get("log_digests", ())
+    if log.compute_digest() in digests:
+        return [(0, len(log))]
+    origin, known = log.origin, []
+    if origin is None or origin.stop - origin.first != len(log):  # else the checks have dropped rows
+        return []
+    for digest, (first, stop) in zip(digests, table.get("log_rows") or (), strict=False):  # validation logs come last
+        rows = first - origin.first, stop - origin.first
+        if 0 <= rows[0] < rows[1] <= len(log) and log.select_rows(*rows).compute_digest() == digest:
+            known.append(rows)
+    return sorted(known)
+
+
+def find_logs_of_prior(table: Mapping[str, Any], logs: Sequence[Log]) -> Iterator[Finding]:
+    """Yield findings about logs from which the model that is the prior was identified; ``table`` as above."""
+    for log in logs:
+        if find_known_rows(table, log):
+            statement = (
+                "the model that is the prior was identified from this log, or from a part of it: these data count "
+                "twice, and the standard deviations are too small"
+            )
+            remedy = "use new logs, or the prior of a description"
+            yield Finding(FitFindingCode.PRIOR, Severity.WARNING, statement, remedy, source=log.source or "log")

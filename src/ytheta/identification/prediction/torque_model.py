@@ -108,6 +108,7 @@ def read_torque_model(
     if isinstance(model, Identification):
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
+        table |= {"log_rows": model.origin.log_rows}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if isinstance(base, BaseParameters):

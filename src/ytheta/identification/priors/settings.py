@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +21,15 @@ MAX_DIFFERENCE = 1e-3  # m, or of entries of rotation matrices; files cut off di
 
 @dataclass(frozen=True, eq=False)
 class EarlierModel:
-    """An identified model: base parameters with their covariance, and the bodies of its robot."""
+    """An identified model: base parameters with their covariance, the bodies of its robot, and where it comes from.
+
+    ``table`` is that of its identification, which says from which logs.
+    """
 
     base: BaseParameters
     beta: PerBase
     covariance: BaseByBase
+    table: Mapping[str, Any] = field(default_factory=dict)
 
 
 class PriorCenter(StrEnum):

@@ -41,7 +41,7 @@ from ytheta.identification.fit_findings import (
     find_resting_joints,
     find_unexcited_joints,
 )
-from ytheta.identification.inputs.log_checks import check_logs, find_repetitions, find_zero_torques
+from ytheta.identification.inputs.log_checks import check_logs, find_logs_of_prior, find_repetitions, find_zero_torques
 from ytheta.identification.origin import Origin
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs
 from ytheta.identification.priors.prior import Family
@@ -63,7 +63,7 @@ NOISE_BANDWIDTH = 0.898
 def run_identification(request: Request, report: Callable[[str], None]) -> Identification:
     """Identify what is requested; ``report`` is called with the name of each stage when it starts."""
     check_logs(request.robot, request.logs)
-    repetitions = tuple(find_repetitions(request.fit_logs, request.validation_logs))
+    repetitions, earlier = tuple(find_repetitions(request.fit_logs, request.validation_logs)), request.prior.earlier
     report("choosing the low-pass")
     plan = plan_logs(request)
     report("choosing the model")
@@ -91,6 +91,7 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
             *describe_cutoffs(plan),
             *find_zero_torques(request.fit_logs),
             *repetitions,
+            *(find_logs_of_prior(earlier.table, request.fit_logs) if earlier is not None else ()),
             *_find_model_findings(request, model, problem, estimator, estimate, base),
             *_find_rests(request, fit, validation),
             *diagnose(problem, request.fit_logs),

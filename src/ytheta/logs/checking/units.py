@@ -164,14 +164,17 @@ def get_min_motion_range(robot: Robot, joint: str) -> float:
 
 def _compute_crossing_time(log: Log, robot: Robot) -> float:
     """Return the crossing time in s (see module docstring): the median of the moving joints; 0 if no joint moves."""
-    chosen = slice(None, None, 1 + len(log) // MAX_POINTS)
-    steps = np.diff(log.t[chosen])
+    chosen = np.arange(0, len(log), 1 + len(log) // MAX_POINTS)
+    segments = np.searchsorted([start for start, _ in log.segments], chosen, side="right")
+    is_motion = np.diff(segments) == 0  # between segments, positions jump
+    steps = np.diff(log.t[chosen])[is_motion]
     times = []
     for k, joint in enumerate(log.joints):
         q = log.q[chosen, k]
         if len(steps) and np.ptp(q) > get_min_motion_range(robot, joint):
             with np.errstate(over="ignore"):  # a speed that is not finite is crossed in no time
-                times.append(float(np.ptp(q)) / float(np.max(np.abs(np.diff(q)) / steps)))
+                top_speed = float(np.max(np.abs(np.diff(q)[is_motion]) / steps))
+            times += [float(np.ptp(q)) / top_speed] if top_speed else []
     return float(np.median(times)) if times else 0.0
 
 

@@ -43,9 +43,8 @@ def print_payload(console: Console, payload: PayloadEstimate, *, verbose: bool =
         format_plain(value)
         for value in (payload.before.relative_percent, payload.after.relative_percent, payload.corrected_percent)
     )
-    console.print(
-        Text(f"torque error {before} % without → {after} % with the payload ({corrected} % with errors of the model)")
-    )
+    errors = f"{before} % without → {after} % with the payload ({corrected} % if the model is corrected too)"
+    console.print(Text(f"torque error {errors}"))
     if verbose:
         _print_correlations(console, payload)
     console.print(safe_text(payload.verdict.sentence, GRADE_STYLES[payload.verdict.solved]), soft_wrap=True)

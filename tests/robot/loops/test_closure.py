@@ -136,6 +136,37 @@ def test_a_crank_can_make_full_turns() -> None:
         assert difference == pytest.approx(0.0, abs=1e-8)
 
 
+def compute_lever(a: float, b: float, c: float, d: float, crank: float, *, up: bool) -> float:
+    """The angle of the lever by the law of cosines, for rod and lever on one side of the line through their ends."""
+    x, y = a * math.cos(crank) - d, a * math.sin(crank)
+    inner = math.acos((c**2 + math.hypot(x, y) ** 2 - b**2) / (2.0 * c * math.hypot(x, y)))
+    return math.atan2(y, x) + (-inner if up else inner)
+
+
+@pytest.mark.parametrize("excess", [5e-4, 5e-3, 5e-2])
+def test_an_assembly_is_kept_where_the_other_is_near(excess: float) -> None:
+    """With the crank at pi, rod and lever are nearly stretched. A long stride would not notice that they fold over."""
+    lengths = (0.1, 0.25 + excess, 0.25, 0.4)
+    robot = make_four_bar(*lengths)
+    up = math.remainder(close_loops(robot).coordinates["lever"] - compute_lever(*lengths, 0.5, up=True), 2 * math.pi)
+    assert up == pytest.approx(0.0, abs=1e-9)
+    for crank in (2.5, 3.1, math.pi, 3.2, 3.9, 5.5, 9.0, -3.0, -4.0):
+        lever = close_loops(robot, {"crank": crank}).or_raise().coordinates["lever"]
+        errors = [
+            abs(math.remainder(lever - compute_lever(*lengths, crank, up=up), 2 * math.pi)) for up in (True, False)
+        ]
+        assert errors[0] < 1e-8
+        assert errors[1] > 1e-3  # the twin: the other assembly
+
+
+def test_a_parallelogram_stops_at_its_flat_pose() -> None:
+    """Beyond it, it could be a parallelogram or an antiparallelogram."""
+    robot = replace(make_four_bar(0.3, 0.4, 0.3, 0.4), home=(("crank", 1.0), ("rod", -1.0), ("lever", 1.0)))
+    assert close_loops(robot, {"crank": 3.1}).or_raise().coordinates["lever"] == pytest.approx(3.1, abs=1e-8)
+    with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond crank = 3\.14"):
+        close_loops(robot, {"crank": 3.5}).or_raise()
+
+
 def test_poses_that_are_too_far_are_refused() -> None:
     with pytest.raises(ClosureError, match=r"cannot be moved beyond slide = 1\.3;"):
         close_loops(make_triangle(), {"slide": 1e5}).or_raise()

@@ -36,8 +36,8 @@ def find_crank_tangents(x: np.ndarray) -> np.ndarray:
         return -1.0 / np.sin(x[:, FREE])[:, :, None]
 
 
-def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    x, _ = solve_by_newton(find_step, x, FREE)
+def close_crank(start: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x = solve_by_newton(find_step, start, FREE)[0]
     return x, np.linalg.norm(compute_crank_residual(x), axis=1) < 1e-9
 
 
@@ -157,7 +157,7 @@ def test_continuation_ends_exactly_at_the_goal() -> None:
 def test_a_jump_to_another_branch_is_not_accepted() -> None:
     """In this example strides above 0.06 lead to the other branch, so the continuation takes shorter strides."""
 
-    def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def close(x: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         jumps = np.abs(x[:, 0] - np.cos(x[:, 1])) > 0.06
         angle = np.arccos(x[:, 0])
         return np.column_stack([x[:, 0], np.where(jumps, -angle, angle)]), np.ones(len(x), dtype=bool)
@@ -169,9 +169,9 @@ def test_a_jump_to_another_branch_is_not_accepted() -> None:
 
 
 def test_coordinates_outside_the_loops_take_their_goals_at_once() -> None:
-    def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def close(x: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert (x[:, 2] == 900.0).all()
-        inner, closed = close_crank(x[:, :2])
+        inner, closed = close_crank(x[:, :2], before[:, :2])
         return np.column_stack([inner, x[:, 2]]), closed
 
     start, goal = np.array([[0.0, np.pi / 2, 0.0]]), np.array([[0.5, 0.0, 900.0]])
@@ -187,10 +187,10 @@ def test_continuation_does_not_turn_off_where_branches_cross(start: float) -> No
     def find_tangents(x: np.ndarray) -> np.ndarray:
         return np.where(x[:, 0] == x[:, 1], 1.0, -1.0)[:, None, None]
 
-    def prefer_negative(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def prefer_negative(x: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.column_stack([x[:, 0], -np.abs(x[:, 0])]), np.ones(len(x), dtype=bool)
 
-    def go_straight(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def go_straight(x: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.column_stack([x[:, 0], x[:, 0]]), np.ones(len(x), dtype=bool)
 
     starts, goals = np.full((1, 2), start), np.array([[0.7, 0.0]])
@@ -205,7 +205,7 @@ def test_continuation_does_not_turn_off_where_branches_cross(start: float) -> No
 def test_a_singular_start_can_be_left() -> None:
     """At x0 = 1 the crank is stretched, and its velocity is infinite."""
     x, covered = continue_to(
-        lambda trial: (np.column_stack([trial[:, 0], np.arccos(trial[:, 0])]), np.ones(len(trial), dtype=bool)),
+        lambda trial, _: (np.column_stack([trial[:, 0], np.arccos(trial[:, 0])]), np.ones(len(trial), dtype=bool)),
         find_crank_tangents,
         np.array([[1.0, 0.0]]),
         np.array([[0.3, 0.0]]),

@@ -175,7 +175,7 @@ def _continue_on_branch(
     loops: Constraint, x: SamplesByCoordinate, goal: SamplesByCoordinate
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
     return continue_to(
-        lambda trial: _close_on_branch(loops, trial),
+        lambda trial, _: _close_on_branch(loops, trial),
         lambda trial: _compute_passive_tangents(loops, trial),
         x,
         goal,

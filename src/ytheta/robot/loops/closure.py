@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 
@@ -13,6 +13,7 @@ from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.equations import (
     LoopState,
+    are_on_same_side,
     close_near,
     compute_closure_jacobian,
     compute_closure_residuals,
@@ -23,7 +24,7 @@ from ytheta.robot.loops.equations import (
 )
 from ytheta.robot.loops.solver import MAX_STRIDE, continue_to
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import Float, PerCoordinate
+from ytheta.shapes import Bool, Float, PerCoordinate, SamplesByCoordinate
 
 MAX_STRIDES = 1000  # largest number of strides between home and the goal: sixteen turns, more than any mechanism needs
 MAX_POSITION = 1e6  # radians or metres; larger positions and gaps are mistakes, and too large for the solver
@@ -97,7 +98,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     target = goal.copy()
     target[driving] = (home + share * (goal - home))[driving]
     x, covered = continue_to(
-        lambda trial: close_near(robot, trial, free),
+        lambda trial, before: _close_on_branch(robot, trial, before, free),
         lambda trial: compute_tangents(robot, trial, driving, free),
         x,
         target[None],
@@ -112,6 +113,14 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
             f"stay within {MAX_STRIDES * MAX_STRIDE:g} metres or radians of it"
         )
     return _assess_pose(robot, x[0], free)
+
+
+def _close_on_branch(
+    robot: Robot, x: SamplesByCoordinate, before: SamplesByCoordinate, free: Sequence[int]
+) -> tuple[SamplesByCoordinate, Bool[np.ndarray, "samples"]]:
+    """Close samples that come from the poses ``before``. Return them, and whether each is closed and on its branch."""
+    x, closed = close_near(robot, x, free)
+    return x, closed & are_on_same_side(robot, before, x, free)
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:

@@ -20,6 +20,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     AnyBatchByCoordinate,
     AnyBatchByEquation,
+    Bool,
     Float,
     PerCoordinate,
     PerJoint,
@@ -75,6 +76,36 @@ def compute_tangents(
     """Derivatives of the free coordinates with respect to the driving ones, in closed loops."""
     J = compute_closure_jacobians(robot, x)
     return -np.linalg.pinv(J[:, :, free]) @ J[:, :, driving]
+
+
+def are_on_same_side(
+    robot: Robot, x: SamplesByCoordinate, other: SamplesByCoordinate, free: Sequence[int]
+) -> Bool[np.ndarray, "samples"]:
+    """Whether no singular pose of the free coordinates is between two poses near each other.
+
+    At a singular pose, a singular value of the Jacobian J passes zero, so that the determinant of J^T J', with J' at
+    the other pose, is negative beyond it. Loops without common coordinates are compared one by one. True if the first
+    pose is itself singular.
+    """
+    J, J_other = (compute_closure_jacobians(robot, each) for each in (x, other))
+    result = np.ones(len(x), dtype=bool)
+    for names in _group_loop_coordinates(robot):
+        columns = [k for k in free if robot.coordinates[k] in names]
+        if columns:
+            A, B = J[:, :, columns], J_other[:, :, columns]
+            singular = np.array([compute_rank(each) < len(columns) for each in A], dtype=bool)
+            result &= singular | (np.linalg.det(A.swapaxes(1, 2) @ B) > 0.0)
+    return result
+
+
+def _group_loop_coordinates(robot: Robot) -> list[set[str]]:
+    """The coordinates of the loops, one set for all loops that have coordinates in common."""
+    groups: list[set[str]] = []
+    for loop in robot.loops:
+        names = set(robot.coordinates_of(robot.joints_of(loop)))
+        names = names.union(*(group for group in groups if group & names))
+        groups = [*(group for group in groups if not group & names), names]
+    return groups
 
 
 def compute_rank(matrix: Float[np.ndarray, "rows columns"]) -> int:

@@ -50,7 +50,10 @@ Equations: TypeAlias = Callable[[AnyBatchByCoordinate], AnyBatchByEquation]
 FindStep: TypeAlias = Callable[[SamplesByCoordinate], NewtonStep]
 # Derivatives of the free coordinates with respect to the driving ones
 FindTangents: TypeAlias = Callable[[SamplesByCoordinate], Float[np.ndarray, "samples free driving"]]
-Close: TypeAlias = Callable[[SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]]
+# Closes samples, given the closed poses from which they came; returns also whether each is closed and on its branch
+Close: TypeAlias = Callable[
+    [SamplesByCoordinate, SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]
+]
 
 
 def solve_by_newton(
@@ -96,10 +99,9 @@ def continue_to(
     """Move closed samples towards their goals in strides, which are shortened if the free coordinates change fast.
 
     ``driving`` lists the indices of the actuated coordinates that move loops. Coordinates that are neither driving nor
-    free are set to their goals at the start. ``close`` closes the loops of samples and returns the new coordinates, and
-    for each sample whether it is closed and on its branch. Return the last closed pose of each sample, and the fraction
-    of the distance to the goal that the sample covered (1 at the goal). A start at a singular pose is left without a
-    check of the direction, since all branches meet there.
+    free are set to their goals at the start. Return the last closed pose of each sample, and the fraction of the
+    distance to the goal that the sample covered (1 at the goal). A start at a singular pose is left without a check of
+    the direction, since all branches meet there.
     """
     start, x = x[:, driving], x.copy()
     at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
@@ -117,7 +119,7 @@ def continue_to(
         trial[:, driving] = np.where(
             reach[:, None] < 1.0, start[moving] + reach[:, None] * distance[moving], goal[moving][:, driving]
         )
-        trial, closed = close(trial)
+        trial, closed = close(trial, x[moving])
         jump = np.abs(trial[:, free] - x[moving][:, free]).max(axis=1, initial=0.0)
         ahead = find_tangents(trial)
         smooth = singular[moving] | keep_direction(tangents[moving], ahead, distance[moving])

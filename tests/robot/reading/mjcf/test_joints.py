@@ -147,8 +147,9 @@ def test_what_has_joints_is_the_robot() -> None:
     assert robot.floating
     assert robot.coordinates[6:] == ("hip",)
     assert read_text(world_text(CUBE + CUBE.replace("cube", "ball"))).floating
-    with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\)"):
+    with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\).*--fix-base"):
         read_text(world_text(ARM + DOG))
+    assert read_text(world_text(ARM + DOG), fix_base=True).coordinates == ("j1", "j2", "hip")
 
 
 def test_damping_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:

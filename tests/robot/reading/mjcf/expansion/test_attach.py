@@ -46,6 +46,17 @@ def test_the_part_keeps_its_own_names_actuators_and_constraints(tmp_path: Path) 
     assert robot.joint("x_j").limits.effort == float("inf")  # the motor of the tendon has no limit
 
 
+def test_copies_of_an_attached_model(tmp_path: Path) -> None:
+    """Each copy has the joints, constraints, tendons and actuators of the attached model."""
+    attach = '<attach model="cm" {body} prefix="x_"/>'
+    path = write(tmp_path, parent=PARENT.replace(attach, f'<replicate count="2" euler="0 0 9">{attach}</replicate>'))
+    robot, model = read(path), mujoco.MjModel.from_xml_path(str(path))
+    check_agreement(robot, model)
+    assert [joint.name for joint in robot.movable] == ["first", "x_j0", "x_j20", "x_j1", "x_j21"]
+    assert [coupling.joint for coupling in robot.couplings] == ["x_j0", "x_j1"]
+    assert (model.neq, model.ntendon, model.nu) == (2, 2, 4)
+
+
 def test_units_of_the_attached_model_are_converted(tmp_path: Path) -> None:
     path = write(tmp_path)
     wrong = read(path), mujoco.MjModel.from_xml_path(str(write(tmp_path, CHILD.replace("0.3 0 0", "0.3001 0 0"))))

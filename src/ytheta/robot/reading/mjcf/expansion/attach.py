@@ -18,14 +18,11 @@ from ytheta.files.xml_document import Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
 from ytheta.robot.reading.mjcf.defaults import ATTACHED, Defaults, find_kind, read_defaults
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
+from ytheta.robot.reading.mjcf.expansion.references import REFERENCES
 from ytheta.robot.reading.mjcf.expansion.replicate import expand_replicates
 
 MAX_MODELS = 100  # attached in one file, counting those of attached models
 SECTIONS = ("equality", "tendon", "actuator")
-_REFERENCES = (
-    *("body", "body1", "body2", "joint", "joint1", "joint2", "jointinparent", "site", "site1", "site2", "refsite"),
-    *("tendon", "tendon1", "tendon2", "slidersite", "cranksite", "sidesite", "geom"),
-)
 _ASSETS = ("mesh", "hfield", "material", "texture")
 _KINDS = {"fixed": "tendon", "spatial": "tendon", "connect": "equality", "weld": "equality"}
 _SAME_SETTINGS = ("inertiafromgeom", "inertiagroups", "boundmass", "boundinertia", "balanceinertia", "settotalmass")
@@ -44,12 +41,13 @@ class _Attacher:
     def expand(self, root: Node, files: tuple[Path, ...]) -> Node:
         """Expand the document of the last of these files; each of them attaches the next."""
         compiler = read_compiler(merge_sections(root, "compiler"))
-        world = expand_replicates(merge_sections(root, "worldbody"), compiler)
+        world = merge_sections(root, "worldbody")
         added: list[Node] = []
         if any(node.tag == "attach" for node in world.descendants()):
             world = self._insert(world, root, compiler, files, added)
-        others = tuple(node for node in root.children if node.tag != "worldbody")
-        return replace(root, children=(*others, *added, world))
+        others = [node for node in root.children if node.tag != "worldbody"]
+        world, others_and_added = expand_replicates(world, [*others, *added], compiler)
+        return replace(root, children=(*others_and_added, world))
 
     def _insert(self, node: Node, root: Node, compiler: Compiler, files: tuple[Path, ...], added: list[Node]) -> Node:
         """Return an element with attached bodies; sections that belong to these bodies are appended to ``added``."""
@@ -133,7 +131,7 @@ class _Part:
             used = [
                 node.attributes[key]
                 for node in (element, *element.children)
-                for key in _REFERENCES
+                for key in REFERENCES
                 if key in node.attributes and not (node.tag == "geom" or key in ("geom", "sidesite"))
             ]
             if all(name in names for name in used):
@@ -162,7 +160,7 @@ class _Part:
         inner = node.attributes.get("childclass", childclass)
         node = _apply(self.defaults, node, childclass)
         attributes = {key: value for key, value in node.attributes.items() if key not in ("class", "childclass")}
-        for key in ("name", *_REFERENCES, *_ASSETS):
+        for key in ("name", *REFERENCES, *_ASSETS):
             if attributes.get(key):
                 attributes[key] = self.prefix + attributes[key]
         attributes = self._convert_angles(replace(node, attributes=attributes))

@@ -75,7 +75,12 @@ class Node:
         return self.numbers(key, 1)[0]
 
     def numbers(
-        self, key: str, count: int | None = None, default: tuple[float, ...] | None = None
+        self,
+        key: str,
+        count: int | None = None,
+        default: tuple[float, ...] | None = None,
+        *,
+        may_be_infinite: bool = False,
     ) -> tuple[float, ...]:
         """Return an attribute that is a list of finite numbers, with ``count`` entries if ``count`` is given."""
         if default is not None and key not in self.attributes:
@@ -85,7 +90,7 @@ class Node:
             values = tuple(float(piece) for piece in text.split())
         except ValueError:
             raise self.error(f"{key}={text[:60]!r} should contain numbers separated by spaces") from None
-        if not all(math.isfinite(value) for value in values):
+        if not all(math.isfinite(value) or (may_be_infinite and math.isinf(value)) for value in values):
             raise self.error(f"{key}={text[:60]!r} should contain finite numbers")
         if count is not None and len(values) != count:
             raise self.error(f"{key}={text[:60]!r} should contain {count} number{'s' if count > 1 else ''}")

@@ -176,7 +176,7 @@ class _Part:
             factor = math.pi / 180.0 if self.compiler.degrees else 180.0 / math.pi
             for key in ("range", "ref", "springref") if turns else ():
                 if key in attributes:
-                    attributes[key] = _format(factor * number for number in node.numbers(key))
+                    attributes[key] = _format(factor * number for number in node.numbers(key, may_be_infinite=True))
             if "euler" in attributes:
                 attributes["euler"] = _format(factor * number for number in node.numbers("euler", 3))
             if "axisangle" in attributes:

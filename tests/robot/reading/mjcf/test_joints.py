@@ -152,6 +152,38 @@ def test_what_has_joints_is_the_robot() -> None:
     assert read_text(world_text(ARM + DOG), fix_base=True).coordinates == ("j1", "j2", "hip")
 
 
+POT = f"""<body name="pot"><freejoint/>{GEOM}<body name="lid"><joint name="hinge" axis="0 1 0"/>{GEOM}</body></body>"""
+
+
+def test_a_free_part_that_nothing_drives_is_not_the_robot() -> None:
+    """The pot stays where it is; its lid, like a door, is a coordinate. Constraints between pot and arm are ignored."""
+    top = '<actuator><motor joint="j1"/></actuator><equality><{} body1="hand" body2="{}" anchor="0 0 0"/></equality>'
+    for child in ("pot", "lid"):
+        robot = read_text(world_text(ARM + POT, top.format("connect", child)))
+        assert not robot.floating
+        assert not robot.loops
+        assert robot.coordinates == ("j1", "j2", "hinge")
+        assert any("beside the robot" in finding.text and "pot" in finding.text for finding in robot.findings)
+        assert any("constraints to free bodies beside the robot" in finding.text for finding in robot.findings)
+
+
+def test_loops_inside_a_free_part_that_nothing_drives_stay() -> None:
+    flap = POT.replace(
+        "</body></body>", "</body><body name='flap'><joint axis='0 1 0'/><geom size='0.1'/></body></body>"
+    )
+    top = '<actuator><motor joint="j1"/></actuator><equality><weld body1="lid" body2="flap"/></equality>'
+    assert len(read_text(world_text(ARM + flap, top)).loops) == 1
+
+
+@pytest.mark.parametrize("actuator", ['<motor joint="hinge"/>', '<general site="s"/>', ""])
+def test_a_free_part_that_may_be_driven_is_not_left_out(actuator: str) -> None:
+    """An actuator of a site may drive the pot, and without actuators nobody knows which part is the robot."""
+    content = ARM.replace('<body name="hand"', '<site name="s"/><body name="hand"', 1) + POT
+    motor = '<motor joint="j1"/>' if actuator else ""
+    with pytest.raises(RobotError, match="several parts move on the world"):
+        read_text(world_text(content, f"<actuator>{motor}{actuator}</actuator>"))
+
+
 def test_damping_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
     """MuJoCo applies them, so its inverse dynamics differ from those of the robot; without them, they agree."""
     text = (

@@ -1,7 +1,8 @@
 """``<attach>``: a part of another model, with a prefix before all of its names.
 
-The other model is an ``<asset><model>``. Its part keeps its own default classes and its own units of angles.
-Constraints, tendons and actuators of the other model are added if their bodies, joints and sites belong to the part.
+The other model is an ``<asset><model>``, whose name is that in the root element of its file, unless it is given. Its
+part keeps its own default classes and its own units of angles. Constraints, tendons and actuators of the other model
+are added if their bodies, joints and sites belong to the part.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ytheta.robot.reading.mjcf.expansion.references import REFERENCES
 from ytheta.robot.reading.mjcf.expansion.replicate import expand_replicates
 
 MAX_MODELS = 100  # attached in one file, counting those of attached models
+DEFAULT_NAME = "MuJoCo Model"  # of a model without a name
 SECTIONS = ("equality", "tendon", "actuator")
 _ASSETS = ("mesh", "hfield", "material", "texture")
 _KINDS = {"fixed": "tendon", "spatial": "tendon", "connect": "equality", "weld": "equality"}
@@ -66,22 +68,29 @@ class _Attacher:
         self.count += 1
         if self.count > MAX_MODELS:
             raise node.error(f"more than {MAX_MODELS} models are attached; merge some of them")
-        models = {
-            child.get("name", "") or PurePosixPath(child.text("file")).stem: child
-            for child in merge_sections(root, "asset").all("model")
-        }
-        name = node.text("model")
-        if name not in models:
-            raise node.error(f"there is no model {name!r} in <asset>{suggest_names(name, models)}")
-        file = resolve_reference(models[name].text("file"), files[-1], models[name].where, self.allow_paths)
+        names: list[str] = []
+        for model in merge_sections(root, "asset").all("model"):
+            name = model.get("name", "")
+            if name in ("", node.text("model")):
+                file, content = self._parse(model, files)
+                name = name or content.get("model", DEFAULT_NAME)
+                if name == node.text("model"):
+                    return self.expand(insert_includes(content, file, self.allow_paths), (*files, file))
+            names.append(name)
+        wanted = node.text("model")
+        raise node.error(f"there is no model {wanted!r} in <asset>{suggest_names(wanted, names)}")
+
+    def _parse(self, model: Node, files: tuple[Path, ...]) -> tuple[Path, Node]:
+        """Return the path and the content of the file of an ``<asset><model>``."""
+        file = resolve_reference(model.text("file"), files[-1], model.where, self.allow_paths)
         if file is None or file in files:
-            raise models[name].error(
+            raise model.error(
                 "the model attaches itself; remove one <attach>" if file else "the file is not a path; give its path"
             )
         content = parse_xml(read_bytes(file), file)
         if content.tag != "mujoco":
-            raise models[name].error(f"{file.name} is not an MJCF file, so it cannot be attached; convert it to MJCF")
-        return self.expand(insert_includes(content, file, self.allow_paths), (*files, file))
+            raise model.error(f"{file.name} is not an MJCF file, so it cannot be attached; convert it to MJCF")
+        return file, content
 
 
 class _Part:

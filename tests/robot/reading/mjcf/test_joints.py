@@ -184,25 +184,28 @@ def test_a_free_part_that_may_be_driven_is_not_left_out(actuator: str) -> None:
         read_text(world_text(content, f"<actuator>{motor}{actuator}</actuator>"))
 
 
-def test_damping_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
+def test_forces_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
     """MuJoCo applies them, so its inverse dynamics differ from those of the robot; without them, they agree."""
     text = (
         "<mujoco><default><joint {}/></default><worldbody><body name='a' pos='0 0 1'><joint name='f' type='free'/>"
         "<geom type='box' size='0.1 0.2 0.3'/></body></worldbody></mujoco>"
     )
     path = tmp_path / "free.xml"
-    for numbers, warned in (("armature='1'", True), ("damping='2'", True), ("", False)):
+    springs = (("stiffness='5'", True), ("springdamper='0.1 1'", True))
+    for numbers, warned in (("armature='1'", True), ("damping='2'", True), *springs, ("", False)):
         path.write_text(text.format(numbers))
         robot = load(path, snap=0.0)
         texts = [finding.text for finding in robot.findings if finding.is_warning]
         assert (
-            any("damping, friction and rotor inertia of the floating base are ignored: f" in t for t in texts) == warned
+            any("damping, friction, springs and rotor inertia of the floating base are ignored: f" in t for t in texts)
+            == warned
         )
         model = mujoco.MjModel.from_xml_path(str(path))
         data = mujoco.MjData(model)
         data.qvel[:], data.qacc[:] = np.arange(6.0), np.arange(6.0) + 1.0
+        data.qpos[0] = 0.2  # away from the rest of the springs
         mujoco.mj_inverse(model, data)
-        q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        q = np.array([0.2, 0.0, 1.0, 0.0, 0.0, 0.0])
         rates, rates_of_rates = data.qvel.copy(), data.qacc.copy()
         rates_of_rates[:3] -= np.cross(rates[3:], rates[:3])  # MuJoCo differentiates the velocity in axes of the world
         torques = inverse_dynamics(robot)(q[None], rates[None], rates_of_rates[None])[0]

@@ -35,7 +35,8 @@ _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 
 BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-DISSIPATION = ("damping", "armature", "frictionloss")  # numbers of joints that a ball or a floating base cannot have
+# Numbers of joints that a ball or a floating base cannot have.
+JOINT_FORCES = ("damping", "armature", "frictionloss", "stiffness", "springdamper")
 BALL_POSITIONS, FREE_POSITIONS = 4, 7  # numbers in qpos: a quaternion; a position and a quaternion
 
 
@@ -76,8 +77,10 @@ class JointReader:
         free = [node for node, _ in body.joints if self._is_free(node, body)]
         if free and not self._stays(body):
             name = free[0].get("name", "") or make_unique(f"{body.name}.free", self.joint_names)
-            if any(any(free[0].numbers(key, default=(0.0,))) for key in DISSIPATION):
-                self.findings.warn("damping, friction and rotor inertia of the floating base are ignored: {}", name)
+            if any(any(free[0].numbers(key, default=(0.0,))) for key in JOINT_FORCES):
+                self.findings.warn(
+                    "damping, friction, springs and rotor inertia of the floating base are ignored: {}", name
+                )
             joint = Joint(name, JointKind.FREE, body.parent, body.name)
             return (MjcfJoint(joint, base_pose=body.start, positions=FREE_POSITIONS),)
         nodes = [(node, around) for node, around in body.joints if node not in free]
@@ -103,7 +106,7 @@ class JointReader:
 
     def _read_ball(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> list[MjcfJoint]:
         """Return three hinges in place of a ball joint."""
-        if any(any(node.numbers(key, default=(0.0,))) for key in (*DISSIPATION, "stiffness")):
+        if any(any(node.numbers(key, default=(0.0,))) for key in JOINT_FORCES):
             self.findings.warn("damping, friction, springs and rotor inertia of ball joints are ignored: {}", name)
         self.findings.note("ball joints become three hinges about x, y and z: {}", name)
         position = around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))

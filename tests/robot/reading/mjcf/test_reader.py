@@ -84,7 +84,7 @@ def test_ignored_elements_give_warnings() -> None:
         "(springdamper) are ignored: k",
         "(gravcomp) of bodies is ignored: a",
         "springs, dampers, friction, rotor inertia and limits of tendons are ignored: t",
-        "tendons are ignored: s",
+        "spatial tendons are ignored, with their springs, dampers and actuators: s",
         "nonlinear couplings of joints are ignored, so that these joints move independently: <joint> in line 1",
         "forces of the fluid around the robot are ignored: density, viscosity",
         "equality constraints of tendons and flexes are ignored: <tendon> in line 1",

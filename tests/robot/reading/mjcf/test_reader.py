@@ -142,6 +142,7 @@ def test_every_error_is_an_input_error() -> None:
     ("content", "top", "message"),
     [
         ("", "", "<worldbody> has no body; load the main file of the model"),
+        ("<flexcomp/>", "", "<worldbody> has only soft bodies .flexcomp., which are not supported"),
         ("<body/>", '<option gravity="0 0"/>', "gravity='0 0' should contain 3 numbers"),
         ("<body/>", '<option><flag gravity="off"/></option>', "gravity='off' is unknown; use one of enable, disable"),
     ],

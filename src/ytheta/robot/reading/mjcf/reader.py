@@ -58,9 +58,12 @@ def read_mjcf(
     compiler = read_compiler(merge_sections(root, "compiler"))
     defaults = read_defaults(root.all("default"))
     snapper, findings = Snapper(snap), FindingCollector()
-    world = _leave_out_soft_bodies(merge_sections(root, "worldbody"), findings)
+    worldbody = merge_sections(root, "worldbody")
+    world = _leave_out_soft_bodies(worldbody, findings)
     bodies = read_bodies(world, compiler, defaults, snapper)
     if len(bodies) == 1:
+        if worldbody.first("flexcomp") is not None:
+            raise root.error("<worldbody> has only soft bodies (flexcomp), which are not supported; add a robot")
         raise root.error("<worldbody> has no body; load the main file of the model, not one that it includes")
     equalities = merge_sections(root, "equality").children
     joint_names = {node.get("name", "") for body in bodies for node, _ in body.joints}

@@ -27,7 +27,7 @@ def with_joint(parent: str, child: str) -> str:
 
 BAD_FILES = {
     "not XML": ("r.urdf", "this is no XML", r"r.urdf, line 1: this is not XML"),
-    "cut off": ("r.urdf", ARM[:200], "line 6: this is not XML (unclosed token)"),
+    "cut off": ("r.urdf", ARM[:200], "this is not XML (unclosed token)"),
     "not TOML": ("r.toml", "name = ", "this is not valid TOML: Invalid value (at end of document)"),
     "not text": ("r.toml", "\udcff\udcfe", "this is not text (byte 0)"),
     "doctype": ("r.urdf", '<!DOCTYPE r [<!ENTITY e "x">]><robot name="&e;"/>', "has a DOCTYPE"),

@@ -7,6 +7,7 @@ declaration, so that no entity is expanded and no file is fetched.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +76,12 @@ class Node:
         return self.numbers(key, 1)[0]
 
     def numbers(
-        self, key: str, count: int | None = None, default: tuple[float, ...] | None = None
+        self,
+        key: str,
+        count: int | None = None,
+        default: tuple[float, ...] | None = None,
+        *,
+        may_be_infinite: bool = False,
     ) -> tuple[float, ...]:
         """Return an attribute that is a list of finite numbers, with ``count`` entries if ``count`` is given."""
         if default is not None and key not in self.attributes:
@@ -85,7 +91,7 @@ class Node:
             values = tuple(float(piece) for piece in text.split())
         except ValueError:
             raise self.error(f"{key}={text[:60]!r} should contain numbers separated by spaces") from None
-        if not all(math.isfinite(value) for value in values):
+        if not all(math.isfinite(value) or (may_be_infinite and math.isinf(value)) for value in values):
             raise self.error(f"{key}={text[:60]!r} should contain finite numbers")
         if count is not None and len(values) != count:
             raise self.error(f"{key}={text[:60]!r} should contain {count} number{'s' if count > 1 else ''}")
@@ -99,6 +105,22 @@ class _OpenElement:
         self.tag, self.attributes, self.line, self.start = tag, attributes, line, start
         self.children: list[Node] = []
         self.text: list[str] = []
+
+
+def _blank_comments(content: bytes) -> bytes:
+    """Return the document with spaces in place of comments that contain ``--``; all other bytes keep their places.
+
+    XML forbids such comments, but the parsers of MuJoCo and ROS accept them, so that they occur in many files.
+    """
+    pieces: list[bytes] = []
+    position = 0
+    while (start := content.find(b"<!--", position)) >= 0 and (end := content.find(b"-->", start + 4)) >= 0:
+        comment = content[start : end + 3]
+        if b"--" in comment[4:-3] or comment.endswith(b"--->"):
+            comment = re.sub(rb"[^\r\n]", b" ", comment)
+        pieces += [content[position:start], comment]
+        position = end + 3
+    return b"".join((*pieces, content[position:])) if pieces else content
 
 
 def parse_xml(content: bytes, path: Path) -> Node:
@@ -134,11 +156,17 @@ def parse_xml(content: bytes, path: Path) -> Node:
     parser.CharacterDataHandler = text
     parser.StartDoctypeDeclHandler = doctype
     try:
-        parser.Parse(content, True)
+        parser.Parse(_blank_comments(content), True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
+        place = f"{path.name}, line {error.lineno}"
+        if open_elements[0].children or len(open_elements) > 1:
+            raise RobotFileError(
+                f"{place}, column {error.offset + 1}: this is not XML ({reason}); correct the file there; often, a "
+                "space between two attributes, a quotation mark or the end of an element is missing"
+            ) from None
         raise RobotFileError(
-            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file: "
+            f"{place}: this is not XML ({reason}); check the file: "
             "a URDF starts with <robot>, an MJCF with <mujoco>, an SDF with <sdf>"
         ) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know

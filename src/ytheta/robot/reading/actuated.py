@@ -36,6 +36,10 @@ def choose_actuated(robot: Robot, driven: Iterable[str]) -> Robot:
         return replace(robot, findings=(*robot.findings, finding))
     dropped = tuple(name for name in choice.dropped if name in preferred)
     findings: list[Finding] = []
+    if choice.closed and not choice.independent:
+        statement = "the loops leave no coordinate free, so that the robot cannot move"
+        remedy = "check whether a constraint fixes directions that its joints leave free, as a weld instead of a hinge"
+        findings.append(Finding(ACTUATED, Severity.WARNING, statement, remedy))
     if choice.added:
         names = ", ".join(choice.added)
         statement = f"the loops leave coordinates free that no actuator drives; these count as actuated: {names}"

@@ -103,7 +103,8 @@ def check_floating_base(links: Sequence[Link], joints: Sequence[Joint], loops: S
         names = ", ".join(repr(joint.child) for joint in on_world[:4])
         raise RobotError(
             f"several parts move on the world {links[0].name!r} ({names}{' …' if len(on_world) > 4 else ''}), but a "
-            "robot with a floating base is one tree; remove the other parts"
+            "robot with a floating base is one tree; remove the other parts, or fix the base with --fix-base "
+            "(fix_base=True)"
         )
     for loop in loops:
         if (loop.joint.parent in world) != (loop.joint.child in world):

@@ -11,6 +11,7 @@ from tests.support.mjcf_models import (
     GEOM,
     check_agreement,
     read,
+    read_both,
     read_text,
     world_text,
 )
@@ -25,6 +26,15 @@ def write_files(folder: Path, **contents: str) -> Path:
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(content)
     return folder / "main.xml"
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_attributes_without_a_value_count_as_missing(value: str) -> None:
+    """Also in MuJoCo; those of the default class apply then."""
+    joint, geom = '<joint axis="{0}" range="{0}" damping="{0}"/>', '<geom size="0.1" density="{0}"/>'
+    body = f'<body pos="{{0}}" euler="{{0}}">{joint}{geom}</body>'
+    default = '<default><geom density="500"/><joint damping="2"/></default>'
+    check_agreement(*read_both(world_text(body.format(value), default)))
 
 
 def test_includes(tmp_path: Path) -> None:

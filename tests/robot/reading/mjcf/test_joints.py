@@ -147,29 +147,65 @@ def test_what_has_joints_is_the_robot() -> None:
     assert robot.floating
     assert robot.coordinates[6:] == ("hip",)
     assert read_text(world_text(CUBE + CUBE.replace("cube", "ball"))).floating
-    with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\)"):
+    with pytest.raises(RobotError, match=r"several parts move on the world 'world' \('arm', 'dog'\).*--fix-base"):
         read_text(world_text(ARM + DOG))
+    assert read_text(world_text(ARM + DOG), fix_base=True).coordinates == ("j1", "j2", "hip")
 
 
-def test_damping_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
+POT = f"""<body name="pot"><freejoint/>{GEOM}<body name="lid"><joint name="hinge" axis="0 1 0"/>{GEOM}</body></body>"""
+
+
+def test_a_free_part_that_nothing_drives_is_not_the_robot() -> None:
+    """The pot stays where it is; its lid, like a door, is a coordinate. Constraints between pot and arm are ignored."""
+    top = '<actuator><motor joint="j1"/></actuator><equality><{} body1="hand" body2="{}" anchor="0 0 0"/></equality>'
+    for child in ("pot", "lid"):
+        robot = read_text(world_text(ARM + POT, top.format("connect", child)))
+        assert not robot.floating
+        assert not robot.loops
+        assert robot.coordinates == ("j1", "j2", "hinge")
+        assert any("beside the robot" in finding.text and "pot" in finding.text for finding in robot.findings)
+        assert any("constraints to free bodies beside the robot" in finding.text for finding in robot.findings)
+
+
+def test_loops_inside_a_free_part_that_nothing_drives_stay() -> None:
+    flap = POT.replace(
+        "</body></body>", "</body><body name='flap'><joint axis='0 1 0'/><geom size='0.1'/></body></body>"
+    )
+    top = '<actuator><motor joint="j1"/></actuator><equality><weld body1="lid" body2="flap"/></equality>'
+    assert len(read_text(world_text(ARM + flap, top)).loops) == 1
+
+
+@pytest.mark.parametrize("actuator", ['<motor joint="hinge"/>', '<general site="s"/>', ""])
+def test_a_free_part_that_may_be_driven_is_not_left_out(actuator: str) -> None:
+    """An actuator of a site may drive the pot, and without actuators nobody knows which part is the robot."""
+    content = ARM.replace('<body name="hand"', '<site name="s"/><body name="hand"', 1) + POT
+    motor = '<motor joint="j1"/>' if actuator else ""
+    with pytest.raises(RobotError, match="several parts move on the world"):
+        read_text(world_text(content, f"<actuator>{motor}{actuator}</actuator>"))
+
+
+def test_forces_and_armature_of_a_floating_base_are_said(tmp_path: Path) -> None:
     """MuJoCo applies them, so its inverse dynamics differ from those of the robot; without them, they agree."""
     text = (
         "<mujoco><default><joint {}/></default><worldbody><body name='a' pos='0 0 1'><joint name='f' type='free'/>"
         "<geom type='box' size='0.1 0.2 0.3'/></body></worldbody></mujoco>"
     )
     path = tmp_path / "free.xml"
-    for numbers, warned in (("armature='1'", True), ("damping='2'", True), ("", False)):
+    springs = (("stiffness='5'", True), ("springdamper='0.1 1'", True))
+    for numbers, warned in (("armature='1'", True), ("damping='2'", True), *springs, ("", False)):
         path.write_text(text.format(numbers))
         robot = load(path, snap=0.0)
         texts = [finding.text for finding in robot.findings if finding.is_warning]
         assert (
-            any("damping, friction and rotor inertia of the floating base are ignored: f" in t for t in texts) == warned
+            any("damping, friction, springs and rotor inertia of the floating base are ignored: f" in t for t in texts)
+            == warned
         )
         model = mujoco.MjModel.from_xml_path(str(path))
         data = mujoco.MjData(model)
         data.qvel[:], data.qacc[:] = np.arange(6.0), np.arange(6.0) + 1.0
+        data.qpos[0] = 0.2  # away from the rest of the springs
         mujoco.mj_inverse(model, data)
-        q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        q = np.array([0.2, 0.0, 1.0, 0.0, 0.0, 0.0])
         rates, rates_of_rates = data.qvel.copy(), data.qacc.copy()
         rates_of_rates[:3] -= np.cross(rates[3:], rates[:3])  # MuJoCo differentiates the velocity in axes of the world
         torques = inverse_dynamics(robot)(q[None], rates[None], rates_of_rates[None])[0]

@@ -67,8 +67,9 @@ def test_home_of_a_ball_joint() -> None:
     assert read_text(make_text(short)).home == ()
 
 
-def test_what_a_ball_joint_loses_is_said() -> None:
-    text = make_text().replace('type="ball"', 'type="ball" damping="2"')
+@pytest.mark.parametrize("numbers", ['damping="2"', 'stiffness="3"', 'springdamper="0.1 1"'])
+def test_what_a_ball_joint_loses_is_said(numbers: str) -> None:
+    text = make_text().replace('type="ball"', f'type="ball" {numbers}')
     (note, warning) = sorted(read_text(text).findings, key=lambda finding: finding.is_warning)
     assert note.text == "ball joints become three hinges about x, y and z: ball"
     assert warning.text == "damping, friction, springs and rotor inertia of ball joints are ignored: ball"

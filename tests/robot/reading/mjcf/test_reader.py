@@ -84,7 +84,7 @@ def test_ignored_elements_give_warnings() -> None:
         "(springdamper) are ignored: k",
         "(gravcomp) of bodies is ignored: a",
         "springs, dampers, friction, rotor inertia and limits of tendons are ignored: t",
-        "tendons are ignored: s",
+        "spatial tendons are ignored, with their springs, dampers and actuators: s",
         "nonlinear couplings of joints are ignored, so that these joints move independently: <joint> in line 1",
         "forces of the fluid around the robot are ignored: density, viscosity",
         "equality constraints of tendons and flexes are ignored: <tendon> in line 1",
@@ -142,6 +142,7 @@ def test_every_error_is_an_input_error() -> None:
     ("content", "top", "message"),
     [
         ("", "", "<worldbody> has no body; load the main file of the model"),
+        ("<flexcomp/>", "", "<worldbody> has only soft bodies .flexcomp., which are not supported"),
         ("<body/>", '<option gravity="0 0"/>', "gravity='0 0' should contain 3 numbers"),
         ("<body/>", '<option><flag gravity="off"/></option>', "gravity='off' is unknown; use one of enable, disable"),
     ],

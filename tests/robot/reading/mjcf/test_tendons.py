@@ -56,7 +56,7 @@ def test_spatial_tendons_and_forces_of_tendons_are_said() -> None:
     texts = [finding.text for finding in read_text(make_text("", tendon)).findings]
     assert texts == [
         "springs, dampers, friction, rotor inertia and limits of tendons are ignored: spring",
-        "tendons are ignored: s",
+        "spatial tendons are ignored, with their springs, dampers and actuators: s",
     ]
 
 

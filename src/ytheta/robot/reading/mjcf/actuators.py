@@ -58,6 +58,15 @@ def read_actuators(
     return actuation
 
 
+def drive_joints(nodes: Iterable[Node], defaults: Defaults, tendons: FixedTendons) -> bool:
+    """Whether all actuators drive joints, directly or by fixed tendons, so that it is known what they move."""
+    actuators = [defaults.apply(node, find_kind(node.tag)) for node in nodes]
+    return all(
+        "joint" in node.attributes or "jointinparent" in node.attributes or node.get("tendon", "") in tendons
+        for node in actuators
+    )
+
+
 def _find_max_force(node: Node, compiler: Compiler) -> float:
     """Return the largest force before the gear. The control signal of a ``motor`` is a force with its own limits."""
     bounds = [read_limits(node, "force", compiler)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.frame import IDENTITY, Frame, to_vector
 from ytheta.robot.reading.mjcf.compiler import Compiler
 from ytheta.robot.reading.mjcf.defaults import Defaults
 from ytheta.robot.reading.mjcf.masses.inertia import Content
@@ -49,7 +49,8 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
         placed, parent, parent_start = waiting.pop()
         node = placed.node
         name = (node.get("name", "") or make_unique(f"body{len(bodies)}", used_names)) if bodies else WORLD
-        local = placed.around @ read_pose(node, compiler, snapper)
+        pose = read_pose(node, compiler, snapper)
+        local = placed.around @ pose
         start = parent_start @ local
         content = list(_flatten(node, node.attributes.get("childclass", placed.childclass), compiler, snapper))
         inertials = _select_elements(content, "inertial", defaults)
@@ -67,7 +68,11 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
                     *_select_elements(content, "joint", defaults),
                 ),
                 sites=_select_elements(content, "site", defaults),
-                content=Content(inertials[0] if inertials else None, _select_elements(content, "geom", defaults)),
+                content=Content(
+                    inertials[0] if inertials else None,
+                    _select_elements(content, "geom", defaults),
+                    center=to_vector(pose.matrix[:3, 3]),
+                ),
             )
         )
         children = [(item, name, start) for item in content if item.node.tag == "body"]

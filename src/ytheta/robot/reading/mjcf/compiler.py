@@ -75,10 +75,8 @@ def read_flag(node: Node, key: str, *, default: bool) -> bool:
 
 def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[float, ...]]:
     """Return the first number of a list, and the numbers after it, if there are any."""
-    numbers = node.numbers(key, default=(default,))
-    if not numbers:
-        raise node.error(f"{key}='' should contain numbers; give at least one, or remove it")
-    return numbers[0], numbers[1:]
+    first, *others = node.numbers(key, default=(default,))
+    return first, tuple(others)
 
 
 def read_limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, float] | None:
@@ -87,7 +85,7 @@ def read_limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, flo
     limited = read_choice(node, f"{prefix}limited", "auto", ("true", "false", "auto"))
     if limited == "false" or (limited == "auto" and key not in node.attributes):
         return None
-    lower, upper = node.numbers(key, 2)
+    lower, upper = node.numbers(key, 2, may_be_infinite=True)
     if limited == "auto" and not compiler.autolimits:
         raise node.error(
             f"there is a '{key}' but no '{prefix}limited', and autolimits is off; write {prefix}limited='true' "

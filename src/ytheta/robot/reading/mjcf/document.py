@@ -2,7 +2,7 @@
 
 As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the including
 file. The root element of an included file is removed. A file can be included only once, so that includes cannot be
-circular.
+circular. Attributes without a value, such as ``density=""``, count as missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def insert_includes(root: Node, path: Path, allow_paths: Sequence[Path] = ()) ->
         child = next(open_elements[-1].remaining, None)
         if child is None:
             closed = open_elements.pop()
-            node = replace(closed.node, children=tuple(closed.children))
+            attributes = {key: value for key, value in closed.node.attributes.items() if value.strip()}
+            node = replace(closed.node, attributes=attributes, children=tuple(closed.children))
             if not open_elements:
                 return node
             open_elements[-1].children.extend(node.children if closed.included else (node,))

@@ -29,7 +29,7 @@ _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 class EqualityReader:
     """Reads the constraints between bodies and joints of a tree; ``refs`` is the ``ref`` of every movable joint.
 
-    ``props`` are free bodies that are not part of the robot, such as an object that a gripper holds.
+    ``props`` are bodies of free parts that are not the robot, such as an object that a gripper holds.
     """
 
     compiler: Compiler
@@ -72,7 +72,7 @@ class EqualityReader:
                 "constraints to mocap bodies, which are moved from outside, are ignored: {}", _describe(node)
             )
             return None
-        if {parent, child} & self.props:
+        if (parent in self.props) != (child in self.props):
             self.findings.warn(
                 "constraints to free bodies beside the robot, which are not part of it, are ignored: {}",
                 _describe(node),

@@ -15,7 +15,7 @@ A ball joint becomes three hinges about the x, y and z axes of the body, called 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,8 @@ _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 
 BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-DISSIPATION = ("damping", "armature", "frictionloss")  # numbers of joints that a ball or a floating base cannot have
+# Numbers of joints that a ball or a floating base cannot have.
+JOINT_FORCES = ("damping", "armature", "frictionloss", "stiffness", "springdamper")
 BALL_POSITIONS, FREE_POSITIONS = 4, 7  # numbers in qpos: a quaternion; a position and a quaternion
 
 
@@ -59,7 +60,7 @@ class MjcfJoint:
 class JointReader:
     """Reads the joints of bodies. A joint without a name gets a name that does not occur in the file.
 
-    ``props`` are free bodies that are not part of the robot; they stay at their positions in the file.
+    ``props`` are bodies of free parts that are not the robot; these parts stay at their positions in the file.
     """
 
     compiler: Compiler
@@ -76,8 +77,10 @@ class JointReader:
         free = [node for node, _ in body.joints if self._is_free(node, body)]
         if free and not self._stays(body):
             name = free[0].get("name", "") or make_unique(f"{body.name}.free", self.joint_names)
-            if any(any(free[0].numbers(key, default=(0.0,))) for key in DISSIPATION):
-                self.findings.warn("damping, friction and rotor inertia of the floating base are ignored: {}", name)
+            if any(any(free[0].numbers(key, default=(0.0,))) for key in JOINT_FORCES):
+                self.findings.warn(
+                    "damping, friction, springs and rotor inertia of the floating base are ignored: {}", name
+                )
             joint = Joint(name, JointKind.FREE, body.parent, body.name)
             return (MjcfJoint(joint, base_pose=body.start, positions=FREE_POSITIONS),)
         nodes = [(node, around) for node, around in body.joints if node not in free]
@@ -103,7 +106,7 @@ class JointReader:
 
     def _read_ball(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> list[MjcfJoint]:
         """Return three hinges in place of a ball joint."""
-        if any(any(node.numbers(key, default=(0.0,))) for key in (*DISSIPATION, "stiffness")):
+        if any(any(node.numbers(key, default=(0.0,))) for key in JOINT_FORCES):
             self.findings.warn("damping, friction, springs and rotor inertia of ball joints are ignored: {}", name)
         self.findings.note("ball joints become three hinges about x, y and z: {}", name)
         position = around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
@@ -229,10 +232,12 @@ def _has_springdamper(node: Node) -> bool:
     return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))
 
 
-def find_props(bodies: Sequence[Body]) -> frozenset[str]:
-    """Return the free bodies without further joints beside something that moves by joints, such as a cube to be held.
+def find_props(bodies: Sequence[Body], driven: Collection[str] = ()) -> frozenset[str]:
+    """Return the bodies of free parts that are not the robot. ``driven`` are the joints that actuators drive.
 
-    Without anything else that moves, the first one is the robot.
+    These are free bodies without further joints beside something that moves by joints, such as a cube to be held; if
+    nothing else moves, the first one is the robot. They are also free parts with joints but without actuators, such as
+    a pot with a lid, beside something that actuators drive.
     """
     roots: dict[str, str] = {}  # of each body, the body of its tree that the world carries
     joints: dict[str, list[Node]] = {}
@@ -241,7 +246,11 @@ def find_props(bodies: Sequence[Body]) -> frozenset[str]:
         joints.setdefault(roots[body.name], []).extend(node for node, _ in body.joints)
     moving = {root: nodes for root, nodes in joints.items() if nodes}
     bare = [root for root, nodes in moving.items() if len(nodes) == 1 and _is_free_joint(nodes[0])]
-    return frozenset(bare if len(bare) < len(moving) else bare[1:])
+    props = set(bare if len(bare) < len(moving) else bare[1:])
+    passive = {root for root, nodes in moving.items() if not any(node.get("name", "") in driven for node in nodes)}
+    if len(passive) < len(moving):
+        props |= {root for root in passive if any(map(_is_free_joint, moving[root]))}
+    return frozenset(name for name, root in roots.items() if root in props)
 
 
 def _is_free_joint(node: Node) -> bool:

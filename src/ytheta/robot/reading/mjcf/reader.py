@@ -22,7 +22,7 @@ from ytheta.robot.missing_meshes import describe_missing_meshes
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.reading.actuated import choose_actuated
 from ytheta.robot.reading.digits import find_closure_tolerance
-from ytheta.robot.reading.mjcf.actuators import read_actuators
+from ytheta.robot.reading.mjcf.actuators import drive_joints, read_actuators
 from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
 from ytheta.robot.reading.mjcf.collision import read_collision
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
@@ -58,17 +58,21 @@ def read_mjcf(
     compiler = read_compiler(merge_sections(root, "compiler"))
     defaults = read_defaults(root.all("default"))
     snapper, findings = Snapper(snap), FindingCollector()
-    world = _leave_out_soft_bodies(merge_sections(root, "worldbody"), findings)
+    worldbody = merge_sections(root, "worldbody")
+    world = _leave_out_soft_bodies(worldbody, findings)
     bodies = read_bodies(world, compiler, defaults, snapper)
     if len(bodies) == 1:
+        if worldbody.first("flexcomp") is not None:
+            raise root.error("<worldbody> has only soft bodies (flexcomp), which are not supported; add a robot")
         raise root.error("<worldbody> has no body; load the main file of the model, not one that it includes")
     equalities = merge_sections(root, "equality").children
     joint_names = {node.get("name", "") for body in bodies for node, _ in body.joints}
     tendons = read_tendons(merge_sections(root, "tendon"), joint_names, defaults, compiler, findings)
-    actuation = read_actuators(merge_sections(root, "actuator").children, joint_names, defaults, compiler, tendons)
+    actuators = merge_sections(root, "actuator").children
+    actuation = read_actuators(actuators, joint_names, defaults, compiler, tendons)
     joint_names |= {node.get("name", "") for node in equalities}
     links = {body.name for body in bodies}
-    props = find_props(bodies)
+    props = find_props(bodies, actuation if drive_joints(actuators, defaults, tendons) else ())
     reader = JointReader(compiler, snapper, actuation, links, joint_names, findings, fix_base, props)
     mjcf_joints = [mjcf_joint for body in bodies[1:] for mjcf_joint in reader.read_chain(body)]
     joints = [mjcf_joint.joint for mjcf_joint in mjcf_joints]

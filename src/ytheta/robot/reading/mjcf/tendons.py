@@ -32,7 +32,7 @@ def read_tendons(
         node = defaults.apply(element, "tendon")
         name = node.get("name", "") or f"<{node.tag}> in line {node.line}"
         if node.tag != "fixed":
-            findings.warn("tendons are ignored: {}", name)
+            findings.warn("spatial tendons are ignored, with their springs, dampers and actuators: {}", name)
             continue
         if any(any(node.numbers(key, default=(0.0,))) for key in _FORCES) or read_limits(node, "", compiler):
             findings.warn("springs, dampers, friction, rotor inertia and limits of tendons are ignored: {}", name)

@@ -46,6 +46,24 @@ def test_the_part_keeps_its_own_names_actuators_and_constraints(tmp_path: Path) 
     assert robot.joint("x_j").limits.effort == float("inf")  # the motor of the tendon has no limit
 
 
+@pytest.mark.parametrize(("root", "name"), [("<mujoco>", "MuJoCo Model"), ('<mujoco model="c">', "c")])
+def test_a_model_without_a_name_has_that_of_its_file(tmp_path: Path, root: str, name: str) -> None:
+    parent = PARENT.replace('<model name="cm"', "<model").replace('model="cm"', f'model="{name}"')
+    path = write(tmp_path, CHILD.replace('<mujoco model="c">', root), parent)
+    check_agreement(read(path), mujoco.MjModel.from_xml_path(str(path)))
+
+
+def test_copies_of_an_attached_model(tmp_path: Path) -> None:
+    """Each copy has the joints, constraints, tendons and actuators of the attached model."""
+    attach = '<attach model="cm" {body} prefix="x_"/>'
+    path = write(tmp_path, parent=PARENT.replace(attach, f'<replicate count="2" euler="0 0 9">{attach}</replicate>'))
+    robot, model = read(path), mujoco.MjModel.from_xml_path(str(path))
+    check_agreement(robot, model)
+    assert [joint.name for joint in robot.movable] == ["first", "x_j0", "x_j20", "x_j1", "x_j21"]
+    assert [coupling.joint for coupling in robot.couplings] == ["x_j0", "x_j1"]
+    assert (model.neq, model.ntendon, model.nu) == (2, 2, 4)
+
+
 def test_units_of_the_attached_model_are_converted(tmp_path: Path) -> None:
     path = write(tmp_path)
     wrong = read(path), mujoco.MjModel.from_xml_path(str(write(tmp_path, CHILD.replace("0.3 0 0", "0.3001 0 0"))))
@@ -57,6 +75,7 @@ def test_units_of_the_attached_model_are_converted(tmp_path: Path) -> None:
     [
         (CHILD, PARENT, 'body="rot"', "the attached model has no body 'rot'.*'root'"),
         (CHILD, PARENT.replace('model="cm"', 'model="xm"'), "", "there is no model 'xm' in <asset>"),
+        (CHILD.replace('"c"', '"d"'), PARENT.replace(' name="cm"', ""), "", "no model 'cm' in <asset>; choose from: d"),
         (CHILD, PARENT.replace("c.xml", "p.xml"), "", "the model attaches itself"),
         (CHILD, PARENT.replace("c.xml", "../c.xml"), "", "leaves the robot's folder"),
         (CHILD.replace('angle="radian"', 'boundmass="1"'), PARENT, "", "another compiler setting 'boundmass'"),

@@ -70,6 +70,27 @@ def test_compiler_settings(compiler: str) -> None:
     check_agreement(*read_both(text))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<body pos="1 2 3" euler="0 0 30"><joint/>{}</body>',
+        '<frame pos="0 0 9" euler="0 90 0"><body pos="1 2 3" euler="10 20 30"><joint/>{}</body></frame>',
+    ],
+)
+@pytest.mark.parametrize("geom", ["", '<geom size="0.1" mass="0" pos="4 5 6"/>', '<geom size="0.1" group="5"/>'])
+def test_bounds_of_a_body_without_mass(body: str, geom: str) -> None:
+    """MuJoCo places the mass that a body gets from ``boundmass`` at the ``pos`` of the body, seen from this body."""
+    compiler = '<compiler boundmass="0.1" boundinertia="0.2" inertiagrouprange="0 1"/>'
+    robot, model = read_both(world_text(body.format(geom), compiler))
+    assert inertia_error(robot, model) < TOLERANCE
+    assert robot.links[1].inertia.center == pytest.approx((1.0, 2.0, 3.0), rel=1e-12)
+
+
+def test_a_body_without_mass_and_bounds_has_its_centre_at_its_origin() -> None:
+    robot = read_text(world_text(f'<body pos="1 2 3"><joint/><body><joint/>{GEOM}</body></body>'))
+    assert robot.links[1].inertia.massless
+
+
 def test_inertia_of_many_geoms() -> None:
     geoms = "".join(
         f'<geom type="{shape}" size="{size}" pos="{k} {k * k} 1" euler="{20 * k} 10 5" mass="{0.3 + k}"/>'

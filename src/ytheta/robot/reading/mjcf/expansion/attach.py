@@ -1,7 +1,8 @@
 """``<attach>``: a part of another model, with a prefix before all of its names.
 
-The other model is an ``<asset><model>``. Its part keeps its own default classes and its own units of angles.
-Constraints, tendons and actuators of the other model are added if their bodies, joints and sites belong to the part.
+The other model is an ``<asset><model>``, whose name is that in the root element of its file, unless it is given. Its
+part keeps its own default classes and its own units of angles. Constraints, tendons and actuators of the other model
+are added if their bodies, joints and sites belong to the part.
 """
 
 from __future__ import annotations
@@ -18,14 +19,12 @@ from ytheta.files.xml_document import Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
 from ytheta.robot.reading.mjcf.defaults import ATTACHED, Defaults, find_kind, read_defaults
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
+from ytheta.robot.reading.mjcf.expansion.references import REFERENCES
 from ytheta.robot.reading.mjcf.expansion.replicate import expand_replicates
 
 MAX_MODELS = 100  # attached in one file, counting those of attached models
+DEFAULT_NAME = "MuJoCo Model"  # of a model without a name
 SECTIONS = ("equality", "tendon", "actuator")
-_REFERENCES = (
-    *("body", "body1", "body2", "joint", "joint1", "joint2", "jointinparent", "site", "site1", "site2", "refsite"),
-    *("tendon", "tendon1", "tendon2", "slidersite", "cranksite", "sidesite", "geom"),
-)
 _ASSETS = ("mesh", "hfield", "material", "texture")
 _KINDS = {"fixed": "tendon", "spatial": "tendon", "connect": "equality", "weld": "equality"}
 _SAME_SETTINGS = ("inertiafromgeom", "inertiagroups", "boundmass", "boundinertia", "balanceinertia", "settotalmass")
@@ -44,12 +43,13 @@ class _Attacher:
     def expand(self, root: Node, files: tuple[Path, ...]) -> Node:
         """Expand the document of the last of these files; each of them attaches the next."""
         compiler = read_compiler(merge_sections(root, "compiler"))
-        world = expand_replicates(merge_sections(root, "worldbody"), compiler)
+        world = merge_sections(root, "worldbody")
         added: list[Node] = []
         if any(node.tag == "attach" for node in world.descendants()):
             world = self._insert(world, root, compiler, files, added)
-        others = tuple(node for node in root.children if node.tag != "worldbody")
-        return replace(root, children=(*others, *added, world))
+        others = [node for node in root.children if node.tag != "worldbody"]
+        world, others_and_added = expand_replicates(world, [*others, *added], compiler)
+        return replace(root, children=(*others_and_added, world))
 
     def _insert(self, node: Node, root: Node, compiler: Compiler, files: tuple[Path, ...], added: list[Node]) -> Node:
         """Return an element with attached bodies; sections that belong to these bodies are appended to ``added``."""
@@ -68,22 +68,29 @@ class _Attacher:
         self.count += 1
         if self.count > MAX_MODELS:
             raise node.error(f"more than {MAX_MODELS} models are attached; merge some of them")
-        models = {
-            child.get("name", "") or PurePosixPath(child.text("file")).stem: child
-            for child in merge_sections(root, "asset").all("model")
-        }
-        name = node.text("model")
-        if name not in models:
-            raise node.error(f"there is no model {name!r} in <asset>{suggest_names(name, models)}")
-        file = resolve_reference(models[name].text("file"), files[-1], models[name].where, self.allow_paths)
+        names: list[str] = []
+        for model in merge_sections(root, "asset").all("model"):
+            name = model.get("name", "")
+            if name in ("", node.text("model")):
+                file, content = self._parse(model, files)
+                name = name or content.get("model", DEFAULT_NAME)
+                if name == node.text("model"):
+                    return self.expand(insert_includes(content, file, self.allow_paths), (*files, file))
+            names.append(name)
+        wanted = node.text("model")
+        raise node.error(f"there is no model {wanted!r} in <asset>{suggest_names(wanted, names)}")
+
+    def _parse(self, model: Node, files: tuple[Path, ...]) -> tuple[Path, Node]:
+        """Return the path and the content of the file of an ``<asset><model>``."""
+        file = resolve_reference(model.text("file"), files[-1], model.where, self.allow_paths)
         if file is None or file in files:
-            raise models[name].error(
+            raise model.error(
                 "the model attaches itself; remove one <attach>" if file else "the file is not a path; give its path"
             )
         content = parse_xml(read_bytes(file), file)
         if content.tag != "mujoco":
-            raise models[name].error(f"{file.name} is not an MJCF file, so it cannot be attached; convert it to MJCF")
-        return self.expand(insert_includes(content, file, self.allow_paths), (*files, file))
+            raise model.error(f"{file.name} is not an MJCF file, so it cannot be attached; convert it to MJCF")
+        return file, content
 
 
 class _Part:
@@ -133,7 +140,7 @@ class _Part:
             used = [
                 node.attributes[key]
                 for node in (element, *element.children)
-                for key in _REFERENCES
+                for key in REFERENCES
                 if key in node.attributes and not (node.tag == "geom" or key in ("geom", "sidesite"))
             ]
             if all(name in names for name in used):
@@ -162,7 +169,7 @@ class _Part:
         inner = node.attributes.get("childclass", childclass)
         node = _apply(self.defaults, node, childclass)
         attributes = {key: value for key, value in node.attributes.items() if key not in ("class", "childclass")}
-        for key in ("name", *_REFERENCES, *_ASSETS):
+        for key in ("name", *REFERENCES, *_ASSETS):
             if attributes.get(key):
                 attributes[key] = self.prefix + attributes[key]
         attributes = self._convert_angles(replace(node, attributes=attributes))
@@ -178,7 +185,7 @@ class _Part:
             factor = math.pi / 180.0 if self.compiler.degrees else 180.0 / math.pi
             for key in ("range", "ref", "springref") if turns else ():
                 if key in attributes:
-                    attributes[key] = _format(factor * number for number in node.numbers(key))
+                    attributes[key] = _format(factor * number for number in node.numbers(key, may_be_infinite=True))
             if "euler" in attributes:
                 attributes["euler"] = _format(factor * number for number in node.numbers("euler", 3))
             if "axisangle" in attributes:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import Frame, to_rows, to_vector
+from ytheta.robot.frame import Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_flag
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
@@ -45,10 +45,15 @@ MASSLESS = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 @dataclass(frozen=True)
 class Content:
-    """The elements that determine the inertia of a body, each with the pose of the ``<frame>`` elements around it."""
+    """The elements that determine the inertia of a body, each with the pose of the ``<frame>`` elements around it.
+
+    ``center`` is the place of the mass that the bounds of the compiler give to a body without mass. It is the ``pos``
+    of the body: MuJoCo copies it, although ``pos`` is seen from the parent and the centre of mass from the body.
+    """
 
     inertial: tuple[Node, Frame] | None
     geoms: tuple[tuple[Node, Frame], ...]
+    center: Vector = (0.0, 0.0, 0.0)
 
     def uses_geoms(self, compiler: Compiler) -> bool:
         """Whether the inertia is inferred from the geoms."""
@@ -76,6 +81,8 @@ def read_inertia(
     if not all(np.isfinite(part).all() for part in (inertia.mass, inertia.center, inertia.tensor)):
         node = content.inertial[0] if content.inertial is not None else content.geoms[0][0]
         raise node.error("its mass, position or inertia is too large to compute with; give smaller numbers")
+    if inertia is MASSLESS and compiler.boundmass > 0.0:
+        inertia = replace(MASSLESS, center=np.array(content.center))
     return _apply_bounds(inertia, compiler)
 
 

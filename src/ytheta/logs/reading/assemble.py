@@ -24,6 +24,7 @@ from ytheta.logs.reading.base_columns import (
     list_joint_columns,
 )
 from ytheta.logs.reading.columns.families import contradict_numbers
+from ytheta.logs.reading.columns.joint_labels import JointLabels
 from ytheta.logs.reading.columns.messages import describe_missing
 from ytheta.logs.reading.columns.places import Place, compare_clocks, report_places
 from ytheta.logs.reading.columns.search import LogColumns, find_columns
@@ -162,7 +163,9 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
             fields={"columns": len(table.names)},
         )
         findings.append(finding)
-    if columns.by_number and contradict_numbers(joints):
+    if columns.labels is not None:
+        findings.append(_report_labels(columns.labels, joints))
+    elif columns.by_number and contradict_numbers(joints):
         first = table.names[columns.q[0]]
         finding = Finding(
             LogFindingCode.ORDER,
@@ -196,6 +199,26 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
             )
         )
     return findings
+
+
+def _report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
+    """Return the finding about joint names that the file contains as texts."""
+    if labels.is_known(joints):
+        return Finding(
+            LogFindingCode.ORDER,
+            Severity.NOTE,
+            f"the joints of numbered columns are those in {labels.describe()}",
+            fields={"labels": list(labels.joints)},
+        )
+    return Finding(
+        LogFindingCode.ORDER,
+        Severity.WARNING,
+        f"the columns are numbered in the order of the robot's joints ({', '.join(joints)}), although the file has "
+        f"other names for them in {labels.describe()}",
+        remedy="if the order differs, choose the columns in a mapping: [columns] q = […], in the order of the robot's "
+        "joints",
+        fields={"labels": list(labels.joints)},
+    )
 
 
 class _QuantityReader:

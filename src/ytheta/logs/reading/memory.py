@@ -10,18 +10,19 @@ column of time become seconds since the first row, durations seconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.columns.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
+MAX_TEXTS = 1000  # of a list of joint names
 TIMES = "mM"  # … of dates and durations
 
 
@@ -37,7 +38,11 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
     """Return the table of a dict of arrays; ``source`` names it in error messages."""
     columns: list[tuple[str, PerSample]] = []
     others: dict[str, str] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for name, values in arrays.items():
+        if parse_label_name(str(name)) is not None and (labels := list_texts(values)):
+            texts[str(name)] = labels
+            continue
         array = _to_array(values, str(name), source)
         if array.ndim == 1:
             columns.append((str(name), array))
@@ -47,7 +52,22 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
             others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
         else:
             others[str(name)] = f"an array with {array.ndim} dimensions"
-    return make_table(columns, [len(column) for _, column in columns], others, source, kind="dict of arrays")
+    rows = [len(column) for _, column in columns]
+    return replace(make_table(columns, rows, others, source, kind="dict of arrays"), texts=texts)
+
+
+def list_texts(values: Any) -> tuple[str, ...]:
+    """Return the texts of a list or array, or those of a row if all rows are equal; nothing if it contains others."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        return ()
+    if array.ndim == 2 and len(array) and bool(np.all(array == array[0])):
+        array = array[0]
+    if array.ndim != 1 or array.dtype.kind not in "OUST" or len(array) > MAX_TEXTS:
+        return ()
+    texts = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in array.tolist()]
+    return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
 
 
 def make_table(
@@ -82,6 +102,14 @@ class FrameColumn:
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         return self._values[rows]
+
+    def list_labels(self) -> list[str]:
+        """Return the first two different texts of the column, fewer if there are fewer."""
+        if _is_pandas(self.series) and getattr(self.series.dtype, "kind", "O") in NUMBERS + TIMES:
+            return []
+        distinct = self.series.dropna().unique() if _is_pandas(self.series) else self.series.drop_nulls().unique()
+        texts = [text for text in list(distinct) if isinstance(text, str) and text.strip()]
+        return texts[:2]
 
     @cached_property
     def _values(self) -> PerSample:

@@ -103,6 +103,12 @@ BRACKETED_UNITS = UNIT_WORDS | {
     "dps": "deg", "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
 }  # fmt: skip
 
+# Words in the names of lists of joint names, and those of which one must be there.
+LABEL_WORDS = frozenset(
+    ["name", "names", "label", "labels", "joint", "joints", "jnt", "axis", "dof", "state", "states"]
+)
+LABEL_NOUNS = frozenset(["name", "names", "label", "labels", "joints"])
+
 _BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
 _LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,4})(?=\D*$)")
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z][a-z]{2})|(?<=[a-z]{3})(?=[A-Z])")  # jointPosition, actualQ
@@ -177,6 +183,25 @@ def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     if not words or words[0] not in TIME_WORDS or len(units) != len(words) - 1 or len(units) > 1:
         return None
     return tuple(part for part in scope if part), units[0] if units else unit
+
+
+def parse_label_name(name: str) -> tuple[tuple[str, ...], int | None] | None:
+    """Return scope and number of an entry whose texts are the names of joints; None if the name is another one.
+
+    The number is None if the entry is a list of all names.
+    """
+    if len(name) > MAX_NAME_LENGTH:
+        return None
+    parts = [part for part in re.split(r"[/.]", _WORD_BREAK.sub("_", name.strip()).casefold()) if part]
+    number = _LAST_NUMBER.search(parts[-1]) if parts else None
+    if number is not None:
+        parts[-1] = f"{parts[-1][: number.start()]} {parts[-1][number.end() :]}"
+        if not _split_words(parts[-1]):  # name.0
+            parts.pop()
+    words = set(_split_words(parts[-1])) if parts else set()
+    if not words & LABEL_NOUNS or not words <= LABEL_WORDS:
+        return None
+    return tuple(parts[:-1]), None if number is None else int(number.group(1))
 
 
 def find_scope(name: str, joints: Sequence[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import ColumnTable
 
 MAX_LINE_LENGTH = 1 << 20  # bytes
@@ -35,6 +35,7 @@ def read_json_lines(path: Path) -> ColumnTable:
     layout: _Layout | None = None
     numbers = array("d")  # row by row
     rows, incomplete, has_objects = 0, 0, False
+    labels: dict[str, tuple[str, ...]] = {}
     for number, line in _iterate_lines(path):
         if incomplete:
             raise _make_error(path, incomplete, "it is not a JSON object")
@@ -51,8 +52,11 @@ def read_json_lines(path: Path) -> ColumnTable:
             record = _name_objects(record, 0)
         if layout is None:
             layout = _Layout.of(record)
+            labels = _find_labels(record)
             if len(layout.names) > MAX_COLUMNS:
                 raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
+        if labels and _find_labels(record) != labels:
+            raise _make_error(path, number, "its joint names are others than those of the first object")
         numbers.extend(layout.read(record))
         rows += 1
     if layout is None:
@@ -62,7 +66,7 @@ def read_json_lines(path: Path) -> ColumnTable:
     if (stamp := _join_stamp(arrays)) is not None:
         arrays["time"] = stamp
     table = ColumnTable.of(arrays, rows, kind="JSON lines")
-    return replace(table, findings=(_report_truncated(incomplete),) if incomplete else ())
+    return replace(table, findings=(_report_truncated(incomplete),) if incomplete else (), texts=labels)
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,26 @@ def _flatten(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tup
                 yield f"{name}.{labels[k]}" if named and labels else f"{name}{k + 1}", _to_number(entry)
         elif isinstance(value, int | float | None):
             yield name, _to_number(value)
+
+
+def _find_labels(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the texts of numbered joint names, such as name_0 and name_1, as lists called names."""
+    numbered: dict[tuple[str, ...], dict[int, str]] = {}
+    for keys, value in _iterate_texts(record, (), 0):
+        parsed = parse_label_name(".".join(keys))
+        if parsed is not None and parsed[1] is not None:
+            numbered.setdefault(parsed[0], {})[parsed[1]] = value
+    return {".".join((*scope, "names")): tuple(texts[k] for k in sorted(texts)) for scope, texts in numbered.items()}
+
+
+def _iterate_texts(
+    record: Mapping[str, Any], keys: tuple[str, ...], depth: int
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    for key, value in record.items():
+        if isinstance(value, str):
+            yield (*keys, key), value
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
+            yield from _iterate_texts(value, (*keys, key), depth + 1)
 
 
 def _name_objects(record: Mapping[str, Any], depth: int) -> dict[str, Any]:

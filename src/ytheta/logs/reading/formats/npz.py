@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,14 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.memory import make_table
+from ytheta.logs.reading.columns.column_names import parse_label_name
+from ytheta.logs.reading.memory import list_texts, make_table
 from ytheta.logs.reading.sizes.bounds import RECORDED
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 SUFFIX = ".npy"
-NUMBERS = "fiub"  # NumPy's kinds of numbers
+NUMBERS, TEXTS = "fiub", "US"  # NumPy's kinds of numbers and texts
 MAX_ARRAYS = 10_000
 MAX_HEADER_SIZE = 10_000  # bytes, as of NumPy; a header is a short text
 
@@ -43,8 +44,11 @@ def read_npz(path: Path) -> ColumnTable:
         arrays = [_read_header(path, archive, member) for member in members]
     columns: list[tuple[str, NpzColumn]] = []
     others: dict[str, str] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for array in arrays:
-        if array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
+        if array.dtype.kind in TEXTS and parse_label_name(array.name) is not None:
+            texts[array.name] = list_texts(array.load())
+        elif array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
             others[array.name] = array.describe()
         elif len(array.shape) == 1:
             columns.append((array.name, NpzColumn(array)))
@@ -53,7 +57,7 @@ def read_npz(path: Path) -> ColumnTable:
         else:
             columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
     rows = [column.array.shape[0] for _, column in columns]
-    return make_table(columns, rows, others, str(path), kind="NumPy archive")
+    return replace(make_table(columns, rows, others, str(path), kind="NumPy archive"), texts=texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +84,16 @@ class NpzArray:
     @cached_property
     def values(self) -> Shaped[np.ndarray, "..."]:
         """The array as floating-point numbers."""
+        return self.load().astype(np.float64, copy=False)
+
+    def load(self) -> Shaped[np.ndarray, "..."]:
+        """Read the array as it is."""
         with (
             _explain_errors(self.path),
             zipfile.ZipFile(self.path) as archive,
             archive.open(self.member) as file,
         ):
-            array = np.lib.format.read_array(file, allow_pickle=False)
-        return array.astype(np.float64, copy=False)
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
@@ -92,7 +93,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
-    names = dialect.names or tuple(numbers)
+    names = _name_index(dialect.names, texts) if dialect.names else tuple(numbers)
     columns: list[Column] = []
     for k, number in enumerate(numbers):
         values = frame[number].to_numpy()
@@ -108,6 +109,12 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         (*_report_preamble(dialect), *unparsed.findings),
         kind="text table",
     )
+
+
+def _name_index(names: tuple[str, ...], texts: Collection[int]) -> tuple[str, ...]:
+    """Return the names; a first column of texts without a name is the time, as pandas writes an index of dates."""
+    is_index = not names[0] and 0 in texts and not any(parse_time_name(name) for name in names)
+    return ("time", *names[1:]) if is_index else names
 
 
 def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> pl.DataFrame:

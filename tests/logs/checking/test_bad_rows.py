@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -68,7 +70,7 @@ def test_rows_of_other_signals_may_be_many() -> None:
     clean = make_log(ROBOT, rows=600)
     assert clean.qd is not None
     assert clean.tau is not None
-    spread = {name: np.full((1800, len(ROBOT.actuated)), np.nan) for name in ("q", "qd", "tau")}
+    spread: dict[str, Any] = {name: np.full((1800, len(ROBOT.actuated)), np.nan) for name in ("q", "qd", "tau")}
     for name, values in (("q", clean.q), ("qd", clean.qd), ("tau", clean.tau)):
         spread[name][::3] = values
     log = Log(ROBOT.actuated, np.repeat(clean.t, 3) + np.tile([0.0, 0.002, 0.005], 600), **spread, source="made")

@@ -65,3 +65,13 @@ def test_compressed_files_are_recognised(compress: Callable[[bytes], bytes], nam
     for file in ("log.csv", "log.csv.gz"):
         assert_file_refused(write_file(tmp_path, compress(content), file), f"compressed with {name}; decompress it")
     assert_same_log(read_log(write_file(tmp_path, content), ARM), ARM_LOG)  # the twin
+
+
+def test_a_file_of_a_lerobot_dataset_is_refused_since_it_has_no_joint_names(tmp_path: Path) -> None:
+    path = tmp_path / "set" / "data" / "chunk-000" / "file-000.parquet"
+    path.parent.mkdir(parents=True)
+    pl.DataFrame(ARM_COLUMNS).write_parquet(path)
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+    (tmp_path / "set" / "meta").mkdir()
+    (tmp_path / "set" / "meta" / "info.json").write_text("{}")
+    assert_file_refused(path, "a part of the LeRobot dataset set", "give the folder")

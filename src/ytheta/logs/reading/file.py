@@ -65,6 +65,7 @@ def read_file(
     if suffix == ".parquet":
         from ytheta.logs.reading.formats.parquet import read_parquet
 
+        _refuse_part_of_dataset(path)
         return read_parquet(path)
     if suffix in HDF5_SUFFIXES or suffix == ".mat":
         from ytheta.logs.reading.arrays.array_table import read_hdf5, read_mat
@@ -73,6 +74,16 @@ def read_file(
     from ytheta.logs.reading.formats.npz import read_npz
 
     return read_npz(path)
+
+
+def _refuse_part_of_dataset(path: Path) -> None:
+    """Refuse a data file of a LeRobot dataset: the names of its joints are elsewhere in the dataset."""
+    folder = path.absolute().parent.parent.parent  # of data/chunk-000/file-000.parquet
+    if (folder / "meta" / "info.json").is_file():
+        raise InputError(
+            f"{path} is a part of the LeRobot dataset {folder.name}, whose meta/info.json contains the names of the "
+            "joints; give the folder of the dataset instead"
+        )
 
 
 def _check_path(path: Path) -> bool:

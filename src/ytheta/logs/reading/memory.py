@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.reading.vectors import Vectors, find_width, read_repeated_list
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
@@ -86,10 +87,40 @@ def make_table(
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
     """Return the table of a DataFrame; ``source`` names it in error messages. Only columns in use are converted."""
-    columns = [FrameColumn(values, name, source) for name, values in _iterate_series(frame)]
+    columns: list[tuple[str, Column]] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, series in _iterate_series(frame):
+        cell = _find_first_list(series)
+        if (width := find_width(cell)) and (width > 1 or not name[-1:].isdigit()):  # q1 is one number
+            columns += Vectors(name, source, width, partial(_list_cells, series)).list_columns()
+        elif parse_label_name(name) is not None and list_texts(cell):
+            texts[name] = read_repeated_list(_list_cells(series), name, source)
+        else:
+            columns.append((name, FrameColumn(series, name, source)))
     is_numbered = [str(label) for label in frame.columns] == [str(k) for k in range(len(frame.columns))]
-    names = tuple(column.name for column in columns)
-    return ColumnTable(names, columns, len(frame), has_header=not is_numbered, kind="DataFrame")
+    names = tuple(name for name, _ in columns)
+    series_only = [column for _, column in columns]
+    return ColumnTable(names, series_only, len(frame), has_header=not is_numbered, kind="DataFrame", texts=texts)
+
+
+def _find_first_list(series: Any) -> Any:
+    """Return the first cell of a column that is not missing, if it is a list or an array; otherwise None."""
+    if getattr(series.dtype, "kind", "O") in NUMBERS + TIMES:
+        return None
+    known = series.dropna() if _is_pandas(series) else series.drop_nulls()
+    if not len(known):
+        return None
+    cell = known.iloc[0] if _is_pandas(known) else known[0]
+    if isinstance(cell, list | tuple | np.ndarray):
+        return cell
+    return cell.to_list() if hasattr(cell, "to_list") else None  # a Series of Polars
+
+
+def _list_cells(series: Any) -> list[Any]:
+    """Return the vectors of a column; None stands for a missing one."""
+    if not _is_pandas(series):
+        return list(series.to_list())
+    return [None if cell is None or (isinstance(cell, float) and np.isnan(cell)) else cell for cell in series]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ with the wrong number of fields, or with a field that is not a number, is an err
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,13 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
 from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.reading.vectors import Vectors, parse_list, parse_vector, read_repeated_list
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,20 +95,29 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
     names = _name_index(dialect.names, texts) if dialect.names else tuple(numbers)
-    columns: list[Column] = []
+    columns: list[tuple[str, Column]] = []
+    labels: dict[str, tuple[str, ...]] = {}
     for k, number in enumerate(numbers):
         values = frame[number].to_numpy()
-        if k in texts:
-            columns.append(TextColumn(partial(_load_texts, path, dialect, k, keep), names[k], str(path)))
+        load = partial(_load_texts, path, dialect, k, keep)
+        entries = parse_list(texts.get(k, ""))
+        if entries and isinstance(parse_vector(texts[k]), list):
+            columns += Vectors(names[k], str(path), len(entries), partial(_load_vectors, load)).list_columns()
+        elif entries and parse_label_name(names[k]) is not None:
+            lists = [parse_list(text) if text else None for text in load()]
+            labels[names[k]] = read_repeated_list(lists, names[k], str(path))
+        elif k in texts:
+            columns.append((names[k], TextColumn(load, names[k], str(path))))
         else:
-            columns.append(np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64))
+            columns.append((names[k], np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64)))
     return ColumnTable(
-        names,
-        columns,
+        tuple(name for name, _ in columns),
+        [column for _, column in columns],
         int(np.count_nonzero(keep)),
         dialect.names is not None,
         (*_report_preamble(dialect), *unparsed.findings),
         kind="text table",
+        texts=labels,
     )
 
 
@@ -138,17 +148,21 @@ def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> p
     )
 
 
-def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> frozenset[int]:
-    """Return the columns without a single number whose first row contains a text, such as a date."""
+def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> dict[int, str]:
+    """Return the texts in the first row of the columns that contain no number, such as a date or a list."""
     if not candidates:
-        return frozenset()
+        return {}
     first = next((line for _, line in _iterate_data_lines(path, dialect) if line.strip() and not is_comment(line)), "")
     fields = dialect.split(first)
-    return frozenset(
-        k
+    return {
+        k: fields[k]
         for k in candidates
         if k < len(fields) and parse_number(fields[k], decimal_comma=dialect.decimal_comma) is None
-    )
+    }
+
+
+def _load_vectors(load: Callable[[], list[str | None]]) -> list[list[float] | str | None]:
+    return [parse_vector(text) for text in load()]
 
 
 def _load_texts(path: Path, dialect: Dialect, column: int, keep: np.ndarray) -> list[str | None]:

@@ -49,6 +49,10 @@ class TextColumn:
         """Return the first two different texts of the column, fewer if there are fewer."""
         return list(islice(dict.fromkeys(text for text in self.load() if text and text.strip()), 2))
 
+    def load_texts(self) -> Sequence[str | None]:
+        """Return the texts of all rows."""
+        return self.load()
+
     def read_seconds(self, rows: slice) -> PerSample:
         """Return the dates of some rows in seconds since the first date of the column."""
         return self._seconds[rows]

@@ -142,6 +142,10 @@ class FrameColumn:
         texts = [text for text in list(distinct) if isinstance(text, str) and text.strip()]
         return texts[:2]
 
+    def load_texts(self) -> list[str | None]:
+        """Return the texts of all rows."""
+        return [value if isinstance(value, str) else None for value in self.series.to_list()]
+
     @cached_property
     def _values(self) -> PerSample:
         dtype = self.series.dtype

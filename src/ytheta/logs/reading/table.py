@@ -36,6 +36,10 @@ class LabelColumn(Protocol):
         """Return the first two different texts of the column, fewer if there are fewer."""
         ...
 
+    def load_texts(self) -> Sequence[str | None]:
+        """Return the texts of all rows."""
+        ...
+
 
 def read_time_column(column: Column, rows: slice) -> PerSample:
     """Return rows of a column of time: numbers of any unit, or dates in seconds."""

@@ -28,7 +28,7 @@ from ytheta.logs.reading.columns.joint_labels import JointLabels
 from ytheta.logs.reading.columns.messages import describe_missing
 from ytheta.logs.reading.columns.places import Place, compare_clocks, report_places
 from ytheta.logs.reading.columns.search import LogColumns, find_columns
-from ytheta.logs.reading.conversions import describe_columns, find_conversion
+from ytheta.logs.reading.conversions import EPOCH_UNITS, describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
@@ -102,6 +102,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         findings=(
             *table.findings,
             _report_origin(origin),
+            *reader.findings,
             *locked,
             *report_places(places),
             *_report_columns(columns, table, joints, source),
@@ -201,6 +202,16 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
     return findings
 
 
+def _report_epoch(name: str, unit: str) -> Finding:
+    return Finding(
+        LogFindingCode.UNITS,
+        Severity.NOTE,
+        f"the time {name!r} counts {EPOCH_UNITS[unit]} since 1970, as its numbers show",
+        remedy='if it does not, write [scale] t = "s" in a mapping',
+        fields={"quantity": "t", "unit": unit},
+    )
+
+
 def _report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
     """Return the finding about joint names that the file contains as texts."""
     if labels.is_known(joints):
@@ -222,7 +233,7 @@ def _report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
 
 
 class _QuantityReader:
-    """Reads the arrays of a log, one quantity at a time; ``origins`` collects the columns in use."""
+    """Reads the arrays of a log, one quantity at a time; ``origins`` and ``findings`` collect what was read."""
 
     def __init__(
         self,
@@ -241,6 +252,7 @@ class _QuantityReader:
         self.joints = joints
         self.units = units
         self.origins: list[ColumnOrigin] = []
+        self.findings: list[Finding] = []
 
     def read_time(self, position: int | None) -> PerSample:
         mapping = self.mapping
@@ -249,6 +261,13 @@ class _QuantityReader:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = self._read_time_column(position, float(conversion.factor[0]))
+            is_known = (
+                "t" in mapping.scale or "t" in self.units or isinstance(self.table.columns[position], DatedColumn)
+            )
+            if not is_known and (unit := find_epoch_unit(t)):
+                conversion = find_conversion("t", mapping, {"t": unit}, 1)
+                t *= conversion.factor[0]
+                self.findings.append(_report_epoch(self.table.names[position], unit))
         name = "" if position is None else self.table.names[position]
         self.origins += describe_columns("t", {"": name}, conversion, self.robot)
         t += conversion.offset[0]

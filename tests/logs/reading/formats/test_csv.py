@@ -152,6 +152,15 @@ def test_an_index_of_dates_without_a_name_is_the_time(tmp_path: Path) -> None:
     assert_file_refused(tmp_path / "log.csv", "no time column")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_degree_sign_counts_in_all_encodings(encoding: str, tmp_path: Path) -> None:
+    """Even if the positions are so small that they could be radians."""
+    columns = {f"{name} [°]" if name in ("q1", "q2") else name: values for name, values in ARM_COLUMNS.items()}
+    text = format_csv({name: values for name, values in columns.items() if not name.startswith("qd")})
+    log = read_log(write_file(tmp_path, text.encode(encoding)), ARM)
+    np.testing.assert_allclose(log.q, np.radians(ARM_LOG.q), rtol=1e-12)
+
+
 def test_rows_with_missing_values_are_dropped(tmp_path: Path) -> None:
     lines = format_csv(ARM_COLUMNS).splitlines()
     for k, word in enumerate(("", "nan", "NaN", "NA", "null", "inf")):

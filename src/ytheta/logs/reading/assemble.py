@@ -191,14 +191,11 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
         unused = [name for k, name in enumerate(table.names) if k not in used]
         statement, remedy = describe_missing("tau", joints, unused)
         contents = f" ({table.contents})" if table.contents else ""
-        findings.append(
-            Finding(
-                LogFindingCode.TORQUE,
-                Severity.WARNING,
-                f"{source} contains no torque{contents}: no {statement}",
-                remedy,
-            )
-        )
+        statement = f"{source} contains no torque{contents}: no {statement}"
+        if table.message_type:
+            statement = f"{source} contains no torque: its messages have no efforts, or only some that are not numbers"
+            remedy = "record the efforts of the joints too, or choose another topic with --topic"
+        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy))
     return findings
 
 

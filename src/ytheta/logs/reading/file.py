@@ -92,9 +92,13 @@ def _check_path(path: Path) -> bool:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             if not (path / "metadata.yaml").is_file() and not (path / "meta" / "info.json").is_file():
+                is_bag = any(path.glob("*.mcap")) or any(path.glob("*.db3"))
+                remedy = "choose a log file in it" + (
+                    f", or write metadata.yaml with: ros2 bag reindex {path.name}" if is_bag else ""
+                )
                 raise InputError(
                     f"{path} is a directory without metadata.yaml or meta/info.json, hence neither a ROS 2 bag nor a "
-                    "LeRobot dataset; choose a log file in it"
+                    f"LeRobot dataset; {remedy}"
                 )
             return True
         if not stat.S_ISREG(status.st_mode):

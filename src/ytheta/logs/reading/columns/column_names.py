@@ -204,6 +204,11 @@ def parse_label_name(name: str) -> tuple[tuple[str, ...], int | None] | None:
     return tuple(parts[:-1]), None if number is None else int(number.group(1))
 
 
+def is_command_name(name: str) -> bool:
+    """Return whether the name of a topic says that a controller wants its values, as /joint_commands does."""
+    return bool(set(_split_words(_WORD_BREAK.sub("_", name).casefold())) & (COMMAND_WORDS - {"d"}))
+
+
 def find_scope(name: str, joints: Sequence[str]) -> tuple[str, ...]:
     """Return the scope of a column; that of an unknown name is what stands before its last ``/`` or ``.``."""
     parsed = NameParser(tuple(joints)).parse(name)

@@ -123,3 +123,42 @@ def test_other_names_are_unknown(name: str) -> None:
 )
 def test_names_of_time(name: str, expected: object) -> None:
     assert parse_time_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity", "unit"),
+    [
+        ("Joint 1 [deg]", "q", "deg"),
+        ("Joint 1 [°/s]", "qd", "deg"),
+        ("Joint1 (rad/s)", "qd", "rad"),
+        ("joint_1 [rpm]", "qd", "rpm"),
+        ("Axis 1 [Nm]", "tau", "Nm"),
+        ("J1 [A]", "current", "A"),
+        ("j1_deg", "q", "deg"),
+        ("j1_deg_s", "qd", "deg"),
+        ("elbow [mm]", "q", "mm"),
+        ("elbow_mNm", "tau", "mNm"),
+    ],
+)
+def test_a_unit_is_that_of_a_quantity(name: str, quantity: str, unit: str) -> None:
+    parsed = NameParser(("shoulder", "elbow")).parse(name)
+    assert parsed is not None
+    assert (parsed.quantity, parsed.unit, parsed.by_unit) == (quantity, unit, True)
+
+
+def test_a_unit_alone_says_nothing_about_other_columns() -> None:
+    parser = NameParser(("shoulder", "elbow"))
+    for name in (
+        "x1 [deg]",
+        "temperature 1 [deg]",
+        "joint 1",
+        "joint 1 [s]",
+        "tool joint 1 [deg]",
+        "1 [deg]",
+        "q1 [A]",
+    ):
+        parsed = parser.parse(name)
+        assert parsed is None or not parsed.by_unit
+    command = parser.parse("target joint 1 [deg]")
+    assert command is not None
+    assert command.is_command

@@ -261,3 +261,16 @@ def test_numbers_of_joints_in_another_order_are_reported(
     assert codes_above_notes(log) == ({"order"} if contradicts else set())
     columns = {f"{name[:-1]}_{names[int(name[-1]) - 1]}" if name != "t" else name: v for name, v in ARM_COLUMNS.items()}
     assert codes_above_notes(read_log(write_file(tmp_path, format_csv(columns)), robot)) == set()  # the twin: by name
+
+
+def test_columns_known_only_by_their_units_are_used_if_no_name_says_more(tmp_path: Path) -> None:
+    units = {"q": "[rad]", "qd": "[rad/s]", "tau": "[Nm]"}
+    columns = {
+        name if name == "t" else f"Joint {name[-1]} {units[name[:-1]]}": values for name, values in ARM_COLUMNS.items()
+    }
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    assert_same_log(log, ARM_LOG)
+    assert log.origin is not None
+    assert [column.unit for column in log.origin.columns] == ["s", "rad", "rad", "rad/s", "rad/s", "Nm", "Nm"]
+    other = {name: values + 1.0 for name, values in columns.items() if name != "t"}
+    assert_same_log(read_log(write_file(tmp_path, format_csv(other | ARM_COLUMNS)), ARM), ARM_LOG)

@@ -17,10 +17,10 @@ MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
 QUANTITY_WORDS = {
     "q": ("q", "pos", "position", "positions", "qpos", "angle", "angles"),
     "qd": ("qd", "dq", "vel", "velocity", "velocities", "qvel", "qdot", "speed", "speeds"),
-    "tau": ("tau", "torque", "effort", "torques", "efforts", "eff", "trq", "moment", "moments"),
+    "tau": ("tau", "torque", "effort", "torques", "efforts", "eff", "trq", "tq", "moment", "moments"),
     "current": ("current", "currents", "i", "amps"),
 }
-TIME_WORDS = ("t", "time", "timestamp", "timestamps", "tout")
+TIME_WORDS = ("t", "time", "times", "timestamp", "timestamps", "tout")
 # Values that a controller wants or computes. They are never taken for measured ones.
 COMMAND_WORDS = frozenset(
     [
@@ -103,6 +103,14 @@ BRACKETED_UNITS = UNIT_WORDS | {
     "dps": "deg", "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
 }  # fmt: skip
 
+# The quantity that a unit has, for names without a word for it, such as Joint 1 [deg]; units per second are velocities.
+UNIT_QUANTITIES = {
+    "rad": "q", "deg": "q", "metres": "q", "mm": "q", "rpm": "qd", "Nm": "tau", "mNm": "tau", "Nmm": "tau",
+    "A": "current", "mA": "current",
+}  # fmt: skip
+SPEED_UNIT_ENDS = ("/s", "dps", "/min")
+JOINT_WORDS = frozenset(["joint", "joints", "jnt", "j", "axis"])
+
 # Words in the names of lists of joint names, and those of which one must be there.
 LABEL_WORDS = frozenset(
     ["name", "names", "label", "labels", "joint", "joints", "jnt", "axis", "dof", "state", "states"]
@@ -121,6 +129,7 @@ class ColumnName:
     """A parsed name. ``index`` is the number or the joint of the column; ``family`` has {} in place of it.
 
     ``is_command`` is true for values that a controller wants or computes. ``unit`` is empty if the name has none.
+    ``by_unit`` is true if only the unit says which quantity it is.
     """
 
     quantity: str
@@ -129,6 +138,7 @@ class ColumnName:
     scope: tuple[str, ...] = ()
     is_command: bool = False
     unit: str = ""
+    by_unit: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,19 @@ class _Words:
     units: tuple[str, ...] = ()
     is_command: bool = False
     is_speed: bool = False  # the unit is one per second
+    has_joint_word: bool = False
+
+
+@dataclass(frozen=True)
+class _BracketedUnit:
+    """The unit in brackets at the end of a name; ``name`` is empty if there is none."""
+
+    name: str = ""
+    is_speed: bool = False  # a unit per second
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name] if self.name else []
 
 
 @dataclass(frozen=True)
@@ -173,7 +196,7 @@ class NameParser:
 
 def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     """Return scope and unit of a column of time; None if the name is another one."""
-    text, unit = _split_unit(name)
+    text, bracketed = _split_unit(name)
     if len(text) > MAX_NAME_LENGTH:
         return None
     *scope, last = re.split(r"[/.]", text.casefold().strip("/."))
@@ -182,7 +205,7 @@ def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     units = [known[word] for word in words[1:] if word in known]
     if not words or words[0] not in TIME_WORDS or len(units) != len(words) - 1 or len(units) > 1:
         return None
-    return tuple(part for part in scope if part), units[0] if units else unit
+    return tuple(part for part in scope if part), units[0] if units else bracketed.name
 
 
 def parse_label_name(name: str) -> tuple[tuple[str, ...], int | None] | None:
@@ -226,15 +249,17 @@ def drop_quantity(scope: Sequence[str]) -> tuple[str, ...]:
     return tuple(scope)
 
 
-def _split_unit(name: str) -> tuple[str, str]:
-    """Return a name without its unit in brackets, and the unit; the unit is empty if there is none."""
+def _split_unit(name: str) -> tuple[str, _BracketedUnit]:
+    """Return a name without its unit in brackets, and the unit."""
     text = name.strip()[: MAX_NAME_LENGTH + 1]
     match = _BRACKETED_UNIT.search(text)
-    unit = BRACKETED_UNITS.get(match.group(1).strip().casefold()) if match else None
-    return (text[: match.start()], unit) if match and unit else (text, "")
+    word = match.group(1).strip().casefold() if match else ""
+    if match is None or word not in BRACKETED_UNITS:
+        return text, _BracketedUnit()
+    return text[: match.start()], _BracketedUnit(BRACKETED_UNITS[word], word.endswith(SPEED_UNIT_ENDS))
 
 
-def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str) -> ColumnName | None:
+def _parse_template(text: str, match: re.Match[str], index: int | str, unit: _BracketedUnit) -> ColumnName | None:
     family = f"{text[: match.start()]}{_INDEX}{text[match.end() :]}"
     parts = [part for part in re.split(r"[/.]", family) if part]
     scope = tuple(part for part in parts[:-1] if _INDEX not in part)
@@ -255,19 +280,33 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
         quantities = last.quantities if last is not None else quantities
     if not quantities and _is_position_scope([*scope_words, *(_split_words(part) for part in core)]):
         quantities = frozenset({"q"})
+    by_unit = not quantities and (isinstance(index, str) or words.has_joint_word)
+    if by_unit:
+        quantities = _find_unit_quantity(words, unit)
     if len(quantities) == 2:  # "current" also means "present", as in current_position
         quantities -= {"current"}
     if len(quantities) != 1 or (words.is_speed and quantities != {"qd"}):
         return None
-    units = [*words.units, *([unit] if unit else [])]
+    units = [*words.units, *unit.names]
     if len(units) > 1:
         return None
     known = units[0] if units else ""
-    # A unit in brackets, which was cut off, distinguishes families too.
-    return ColumnName(next(iter(quantities)), f"{family} [{unit}]" if unit else family, index, scope, is_command, known)
+    if unit.name:  # it was cut off, but distinguishes families too
+        family = f"{family} [{unit.name}{'/s' if by_unit and unit.is_speed else ''}]"
+    return ColumnName(next(iter(quantities)), family, index, scope, is_command, known, by_unit)
 
 
-def _parse_signal(parts: Sequence[str], index: int | str, unit: str, family: str) -> ColumnName | None:
+def _find_unit_quantity(words: _Words, unit: _BracketedUnit) -> frozenset[str]:
+    """Return the quantity of the unit in a name or, in brackets, after it; nothing if it has no unit, or several."""
+    units = [*words.units, *unit.names]
+    if len(units) != 1:
+        return frozenset()
+    if words.is_speed or unit.is_speed:
+        return frozenset({"qd"})
+    return frozenset({UNIT_QUANTITIES[units[0]]} if units[0] in UNIT_QUANTITIES else ())
+
+
+def _parse_signal(parts: Sequence[str], index: int | str, unit: _BracketedUnit, family: str) -> ColumnName | None:
     """Return the meaning of the numbers of a signal, whose quantity is in the name of the struct or topic around it."""
     scope = [part for part in parts[:-1] if _INDEX not in part]
     while scope and set(_split_words(scope[-1])) <= SIGNAL_WORDS:
@@ -276,7 +315,7 @@ def _parse_signal(parts: Sequence[str], index: int | str, unit: str, family: str
     all_words = {word for part in scope for word in _split_words(part)}
     if words is None or len(words.quantities) != 1 or all_words & OTHER_SCOPES:
         return None
-    units = [*words.units, *([unit] if unit else [])]
+    units = [*words.units, *unit.names]
     is_command = words.is_command or bool(all_words & (COMMAND_WORDS - {"d"}))
     known = units[0] if len(units) == 1 else ""
     return ColumnName(next(iter(words.quantities)), family, index, tuple(scope), is_command, known)
@@ -298,7 +337,8 @@ def _interpret_words(words: list[str]) -> _Words | None:
             is_command = True
         elif word not in NEUTRAL_WORDS and word not in ("observation", "observations"):
             return None
-    return _Words(frozenset(quantities), tuple(units), is_command, bool(speed))
+    has_joint_word = any(word in JOINT_WORDS for word in words)
+    return _Words(frozenset(quantities), tuple(units), is_command, bool(speed), has_joint_word)
 
 
 def _split_speed_unit(words: list[str]) -> tuple[list[str], str]:

@@ -218,6 +218,7 @@ class _ColumnSearch:
             for family in self.families
             if family.quantity == key and family.is_command == commands and family.is_complete
         ]
+        families = [family for family in families if not family.by_unit] or families
         near = [family for family in families if q.positions and Place(family.scope).is_same(q.place)]
         return near or families
 

@@ -1,10 +1,10 @@
 """Tables in memory: dicts of arrays, Polars DataFrames and pandas DataFrames.
 
 A dict has one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints, whose columns are called
-q1, q2, …). A pandas DataFrame is recognized without importing pandas, which is not a dependency. Its index is a column
-if it has a name, as in a file written by ``to_csv``; of indices without a name, only those of dates or durations are
-columns, called time. The labels of columns with several levels are joined: ("q", "elbow") is q/elbow. Dates of a
-column of time become seconds since the first row, durations seconds.
+q1, q2, …); it may contain dicts. A pandas DataFrame is recognized without importing pandas, which is not a dependency.
+Its index is a column if it has a name, as in a file written by ``to_csv``; of indices without a name, only those of
+dates or durations are columns, called time. The labels of columns with several levels are joined: ("q", "elbow") is
+q/elbow. Dates of a column of time become seconds since the first row, durations seconds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ytheta.logs.reading.vectors import Vectors, find_width, read_repeated_list
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
+MAX_DEPTH = 20  # of dicts within dicts
 MAX_TEXTS = 1000  # of a list of joint names
 TIMES = "mM"  # … of dates and durations
 
@@ -36,25 +37,51 @@ def is_frame(value: object) -> bool:
 
 
 def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
-    """Return the table of a dict of arrays; ``source`` names it in error messages."""
+    """Return the table of a dict of arrays; ``source`` names it in error messages.
+
+    Entries of a dict in it are called outer/inner; those that are no columns of the same length are left out.
+    """
     columns: list[tuple[str, PerSample]] = []
+    inner: list[tuple[str, PerSample]] = []
     others: dict[str, str] = {}
     texts: dict[str, tuple[str, ...]] = {}
-    for name, values in arrays.items():
-        if parse_label_name(str(name)) is not None and (labels := list_texts(values)):
-            texts[str(name)] = labels
+    for name, values, depth in _iterate_entries(arrays, "", 0):
+        if parse_label_name(name) is not None and (labels := list_texts(values)):
+            texts[name] = labels
             continue
-        array = _to_array(values, str(name), source)
-        if array.ndim == 1:
-            columns.append((str(name), array))
-        elif array.ndim == 2:
-            columns += [(f"{name}{k + 1}", array[:, k]) for k in range(array.shape[1])]
-        elif array.ndim == 0:
-            others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
+        try:
+            array = _to_array(values, name, source)
+        except InputError:
+            if not depth:
+                raise
+            array = np.empty(())
+        if array.ndim == 0:
+            others[name] = "None" if values is None else f"a single value of type {type(values).__name__}"
+        elif array.ndim > 2:
+            others[name] = f"an array with {array.ndim} dimensions"
         else:
-            others[str(name)] = f"an array with {array.ndim} dimensions"
+            (inner if depth else columns).extend(_split_array(name, array))
+    lengths = [len(column) for _, column in columns or inner]
+    samples = max(lengths, key=lengths.count, default=0)
+    columns += [(name, column) for name, column in inner if len(column) == samples]
     rows = [len(column) for _, column in columns]
     return replace(make_table(columns, rows, others, source, kind="dict of arrays"), texts=texts)
+
+
+def _split_array(name: str, array: Shaped[np.ndarray, "..."]) -> list[tuple[str, PerSample]]:
+    """Return the columns of an array; a matrix of time has only one, which keeps its name."""
+    if array.ndim == 1 or (array.shape[1] == 1 and parse_time_name(name) is not None):
+        return [(name, array.reshape(-1))]
+    return [(f"{name}{k + 1}", array[:, k]) for k in range(array.shape[1])]
+
+
+def _iterate_entries(arrays: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any, int]]:
+    """Yield name, value and depth of the entries of a dict and of the dicts in it."""
+    for name, values in arrays.items():
+        if isinstance(values, Mapping) and depth < MAX_DEPTH:
+            yield from _iterate_entries(values, f"{prefix}{name}/", depth + 1)
+        else:
+            yield f"{prefix}{name}", values, depth
 
 
 def list_texts(values: Any) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,3 +132,9 @@ def test_long_headers_are_not_read(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < size / 10
     finally:
         tracemalloc.stop()
+
+
+def test_time_may_be_a_matrix_of_one_column(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {"t": ARM_LOG.t[:, None], "q": ARM_LOG.q, "qd": ARM_LOG.qd, "tau": ARM_LOG.tau}
+    np.savez(tmp_path / "log.npz", **arrays)
+    assert_same_log(read_log(tmp_path / "log.npz", ARM), ARM_LOG)

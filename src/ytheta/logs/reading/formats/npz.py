@@ -23,7 +23,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.columns.column_names import parse_label_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.memory import list_texts, make_table
 from ytheta.logs.reading.sizes.bounds import RECORDED
 from ytheta.logs.reading.table import ColumnTable
@@ -50,7 +50,7 @@ def read_npz(path: Path) -> ColumnTable:
             texts[array.name] = list_texts(array.load())
         elif array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
             others[array.name] = array.describe()
-        elif len(array.shape) == 1:
+        elif len(array.shape) == 1 or (array.shape[1] == 1 and parse_time_name(array.name) is not None):
             columns.append((array.name, NpzColumn(array)))
         elif array.shape[1] > MAX_ARRAYS:
             others[array.name] = f"an array with {array.shape[1]:,} columns"
@@ -105,7 +105,7 @@ class NpzColumn:
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         values = self.array.values
-        return np.asarray(values[rows] if self.number is None else values[rows, self.number])
+        return np.asarray(values.reshape(-1)[rows] if self.number is None else values[rows, self.number])
 
 
 def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NpzArray:

@@ -162,3 +162,24 @@ def test_a_unit_alone_says_nothing_about_other_columns() -> None:
     command = parser.parse("target joint 1 [deg]")
     assert command is not None
     assert command.is_command
+
+
+@pytest.mark.parametrize(
+    "unit", ["[%]", "(%)", "[-]", "[‰]", "[µNm]", "[μNm]", "[kNm]", "[Nm/rad]", "_percent", "%", "[% of max]"]
+)
+def test_a_unit_that_is_not_known_makes_a_name_unknown(unit: str) -> None:
+    """Torques in percent must not be taken for Nm."""
+    assert NameParser(("shoulder",)).parse(f"tau1 {unit}") is None
+    assert NameParser(("shoulder",)).parse(f"shoulder torque {unit}") is None
+
+
+def test_signs_that_look_alike_and_words_for_units_of_time() -> None:
+    for name, unit in (("q1 [°]", "deg"), ("q1 [º]", "deg"), ("tau1 [N m]", "Nm"), ("q1 []", "")):
+        parsed = NameParser(()).parse(name)
+        assert parsed is not None
+        assert parsed.unit == unit
+    assert NameParser(()).parse("q1 [µrad]") is None
+    for name, unit in (("time [µs]", "us"), ("t_μs", "us"), ("time_msec", "ms"), ("timestamp (nanoseconds)", "ns")):
+        assert parse_time_name(name) == ((), unit)
+    assert parse_time_name("time [%]") is None
+    assert parse_time_name("%time") == ((), "")  # of rostopic echo -p

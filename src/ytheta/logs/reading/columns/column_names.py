@@ -92,7 +92,8 @@ POSITION_SCOPES = (("observation", "state"), ("observations", "state"))
 UNIT_WORDS = {
     "rad": "rad", "radian": "rad", "radians": "rad", "deg": "deg", "degree": "deg", "degrees": "deg", "mm": "mm",
     "rpm": "rpm", "nm": "Nm", "mnm": "mNm", "nmm": "Nmm", "ma": "mA", "ms": "ms", "us": "us", "ns": "ns", "sec": "s",
-    "seconds": "s",
+    "seconds": "s", "msec": "ms", "millis": "ms", "milliseconds": "ms", "usec": "us", "micros": "us",
+    "microseconds": "us", "nsec": "ns", "nanos": "ns", "nanosec": "ns", "nanoseconds": "ns",
 }  # fmt: skip
 # Units per second: one word, or a unit with one of the words for seconds after it, as in deg_s and rad_per_sec.
 SPEED_WORDS = {"dps": "deg"}
@@ -100,6 +101,7 @@ SPEED_UNITS = {word: unit for word, unit in UNIT_WORDS.items() if unit in ("rad"
 SECOND_WORDS = ("s", "sec", "second")
 BRACKETED_UNITS = UNIT_WORDS | {
     "rad/s": "rad", "deg/s": "deg", "°": "deg", "°/s": "deg", "m": "metres", "m/s": "metres", "n": "Nm", "n·m": "Nm",
+    "n m": "Nm",
     "dps": "deg", "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
 }  # fmt: skip
 
@@ -120,7 +122,9 @@ LABEL_NOUNS = frozenset(["name", "names", "label", "labels", "joints"])
 _BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
 _LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,4})(?=\D*$)")
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z][a-z]{2})|(?<=[a-z]{3})(?=[A-Z])")  # jointPosition, actualQ
-_SEPARATOR = re.compile(r"[^a-z0-9°]+")
+_SEPARATOR = re.compile(r"[^a-z0-9°%]+")
+# Signs that look alike: micro and the Greek letter mu, the degree sign and the ordinal indicator.
+_SIGNS = str.maketrans({"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "º": "°"})
 _INDEX = "{}"
 
 
@@ -251,11 +255,12 @@ def drop_quantity(scope: Sequence[str]) -> tuple[str, ...]:
 
 def _split_unit(name: str) -> tuple[str, _BracketedUnit]:
     """Return a name without its unit in brackets, and the unit."""
-    text = name.strip()[: MAX_NAME_LENGTH + 1]
+    text = name.strip()[: MAX_NAME_LENGTH + 1].lstrip("%#").translate(_SIGNS)  # %time begins a header as a comment
     match = _BRACKETED_UNIT.search(text)
     word = match.group(1).strip().casefold() if match else ""
     if match is None or word not in BRACKETED_UNITS:
-        return text, _BracketedUnit()
+        # Signs without letters, such as [-] of a number without a unit, are a unit that is not known.
+        return (f"{text} %" if word and not _split_words(word) else text), _BracketedUnit()
     return text[: match.start()], _BracketedUnit(BRACKETED_UNITS[word], word.endswith(SPEED_UNIT_ENDS))
 
 

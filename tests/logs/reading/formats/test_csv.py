@@ -161,6 +161,24 @@ def test_a_degree_sign_counts_in_all_encodings(encoding: str, tmp_path: Path) ->
     np.testing.assert_allclose(log.q, np.radians(ARM_LOG.q), rtol=1e-12)
 
 
+@pytest.mark.parametrize("place", [0, 3, 7])
+def test_a_header_with_more_or_fewer_names_than_fields_is_refused(place: int, tmp_path: Path) -> None:
+    """A name too many, at any place, would shift all columns after it."""
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    names = header.split(",")
+    longer = ",".join([*names[:place], "more", *names[place:]])
+    assert_file_refused(write_file(tmp_path, "\n".join([longer, *rows])), "8 names", "7 fields", "correct the header")
+    shorter = ",".join([*names[:place], *names[place + 1 :]]) if place < 7 else ",".join(names[:-1])
+    assert_file_refused(write_file(tmp_path, "\n".join([shorter, *rows])), "6 names", "7 fields")
+
+
+@pytest.mark.parametrize(("of_header", "of_rows"), [(",", ""), ("", ","), (",,", ","), (",", ",")])
+def test_separators_at_the_end_of_lines_do_not_count(of_header: str, of_rows: str, tmp_path: Path) -> None:
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    text = "\n".join([header + of_header, *(row + of_rows for row in rows)])
+    assert_same_log(read_log(write_file(tmp_path, text), ARM), ARM_LOG)
+
+
 def test_rows_with_missing_values_are_dropped(tmp_path: Path) -> None:
     lines = format_csv(ARM_COLUMNS).splitlines()
     for k, word in enumerate(("", "nan", "NaN", "NA", "null", "inf")):

@@ -8,6 +8,7 @@ with the wrong number of fields, or with a field that is not a number, is an err
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -68,7 +69,33 @@ def _read_text(path: Path, skip: int, joints: Sequence[str], locked: Sequence[st
             f"{path}: no column separator found (comma, semicolon, tab or space); the first line is {first!r}; "
             "export the log with one of these separators"
         )
-    return _read_table(path, dialect)
+    return _read_table(path, _fit_header(path, dialect, lines))
+
+
+def _fit_header(path: Path, dialect: Dialect, lines: Sequence[str]) -> Dialect:
+    """Return the dialect with as many names as the rows have fields; empty ones at the end do not count.
+
+    Raise InputError if the number of names differs, because it is not known which columns they belong to.
+    """
+    rows = [dialect.split(line) for line in lines[dialect.skip :] if line.strip() and not is_comment(line)]
+    if dialect.names is None or len(rows) < 2:
+        return dialect
+    names, width = list(dialect.names), Counter(map(len, rows)).most_common(1)[0][0]
+    while len(names) > width and not names[-1]:
+        names.pop()
+    used = max(len(row) for row in _strip_empty_ends([row for row in rows if len(row) == width]))
+    names += [""] * (width - len(names) if used <= len(names) else 0)
+    if len(names) != width:
+        raise InputError(
+            f"{path}: the header has {len(names)} names, but the rows have {width} fields, so it is not known which "
+            "columns the names belong to; correct the header"
+        )
+    return replace(dialect, names=tuple(names), columns=width)
+
+
+def _strip_empty_ends(rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return rows without empty fields at their end, as separators at the end of lines give them."""
+    return [row[: max((k + 1 for k, field in enumerate(row) if field.strip()), default=0)] for row in rows]
 
 
 def _read_table(path: Path, dialect: Dialect) -> ColumnTable:

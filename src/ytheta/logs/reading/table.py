@@ -54,6 +54,7 @@ class ColumnTable:
     ``kind`` is the format; ``topic``, ``message_type`` and ``ignored_joints`` are as in LogOrigin. ``starts`` are the
     first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
     is more than its columns. ``has_groups`` is true if an option can choose the group or struct that contains the log.
+    ``time_parts`` are the columns of seconds and of nanoseconds from which a column of time was made.
     ``texts`` contains the lists of texts that may be the names of the joints.
     """
 
@@ -70,6 +71,7 @@ class ColumnTable:
     starts: tuple[int, ...] = ()
     contents: str = ""
     has_groups: bool = False
+    time_parts: frozenset[int] = frozenset()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod

@@ -63,8 +63,6 @@ def read_json_lines(path: Path) -> ColumnTable:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")
     matrix = np.array(numbers).reshape(rows, len(layout.names))
     arrays = {name: matrix[:, k] for k, name in enumerate(layout.names)}
-    if (stamp := _join_stamp(arrays)) is not None:
-        arrays[stamp[0]] = stamp[1]
     table = ColumnTable.of(arrays, rows, kind="JSON lines")
     return replace(table, findings=(_report_truncated(incomplete),) if incomplete else (), texts=labels)
 
@@ -230,26 +228,6 @@ def _to_number(value: float | None) -> float:
         return np.nan if value is None else float(value)
     except OverflowError:  # a whole number of more than 308 digits
         return np.inf
-
-
-def _join_stamp(arrays: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray] | None:
-    """Return the name and the seconds from the first of the time in the header of ROS messages; None without one.
-
-    The message may be within another object: the name is then data.time, for example.
-    """
-    for seconds, nanoseconds in (("sec", "nanosec"), ("secs", "nsecs")):
-        for name in arrays:
-            place = name.removesuffix(f"header.stamp.{seconds}")
-            rest = arrays.get(f"{place}header.stamp.{nanoseconds}")
-            if (
-                place != name
-                and rest is not None
-                and (not place or place.endswith("."))
-                and f"{place}time" not in arrays
-            ):
-                with np.errstate(invalid="ignore", over="ignore"):
-                    return f"{place}time", np.asarray((arrays[name] - arrays[name][0]) + 1e-9 * rest)
-    return None
 
 
 def _make_error(path: Path, number: int, reason: str) -> InputError:

@@ -81,7 +81,7 @@ def test_similar_names_are_suggested_for_misspelt_columns(tmp_path: Path) -> Non
     def renamed(**names: str) -> Path:
         return write_file(tmp_path, format_csv({names.get(name, name): column for name, column in ARM_COLUMNS.items()}))
 
-    words = ("(choose from: p1, p2, t)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
+    words = ("(it has t, p1 … p2)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
     assert "?;" not in assert_file_refused(renamed(q1="p1", q2="p2"), *words)
     assert_file_refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
     (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ARM).findings if f.code == "torque")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import lzma
 import math
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -150,7 +151,9 @@ def _check_header_length(file: Any, *, width: int) -> None:
 def _explain_errors(path: Path) -> Iterator[None]:
     """Turn the errors that damaged archives cause into one InputError."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about headers that Python 2 wrote
+            yield
     except InputError:
         raise
     except zipfile.BadZipFile as error:

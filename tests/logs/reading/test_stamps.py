@@ -34,6 +34,7 @@ def test_seconds_and_nanoseconds_are_joined(seconds: str, nanoseconds: str, pref
     assert not codes_above_notes(log)
     assert log.origin is not None
     assert log.origin.columns[0].column == f"{prefix}time"
+    assert not log.origin.unused
     # Columns keep their numbers.
     mapped = read_log({seconds: SECONDS, nanoseconds: REST, **values}, ARM, mapping={"columns": {"q": [2, 3]}})
     np.testing.assert_array_equal(mapped.q, ARM_LOG.q)

@@ -23,6 +23,7 @@ from ytheta.logs.reading.base_columns import (
     find_sensor_columns,
     list_joint_columns,
 )
+from ytheta.logs.reading.columns.column_names import parse_label_name
 from ytheta.logs.reading.columns.families import contradict_numbers
 from ytheta.logs.reading.columns.joint_labels import JointLabels
 from ytheta.logs.reading.columns.messages import describe_missing
@@ -31,6 +32,7 @@ from ytheta.logs.reading.columns.search import LogColumns, find_columns
 from ytheta.logs.reading.conversions import EPOCH_UNITS, describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
+from ytheta.logs.reading.stamps import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
@@ -78,6 +80,10 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
     else:
         tau = reader.read_quantity("tau", columns.tau)
     used = {columns.t, *columns.q, *columns.qd, *columns.tau, *columns.current}
+    if columns.labels is not None:  # the names of the joints are in use, too
+        used |= {k for k, name in enumerate(table.names) if parse_label_name(name) is not None}
+    if columns.t is not None and isinstance(table.columns[columns.t], StampColumn):
+        used |= table.time_parts
     origin = LogOrigin(
         format=table.kind,
         topic=table.topic,

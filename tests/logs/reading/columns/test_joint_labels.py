@@ -41,6 +41,7 @@ def assert_order(log: Log, column: str) -> None:
     assert log.origin is not None
     assert next(each.column for each in log.origin.columns if each.quantity == "q") == column
     assert any(finding.fields.get("labels") == NAMES for finding in log.findings)
+    assert not log.origin.unused
 
 
 def test_a_list_of_joint_names_beside_arrays_orders_their_columns() -> None:

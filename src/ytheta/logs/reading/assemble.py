@@ -32,7 +32,7 @@ from ytheta.logs.reading.columns.search import LogColumns, find_columns
 from ytheta.logs.reading.conversions import EPOCH_UNITS, describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.stamps import StampColumn
+from ytheta.logs.reading.reshaping.stamps import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint

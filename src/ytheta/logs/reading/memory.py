@@ -18,8 +18,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.reshaping.vectors import Vectors, find_width, read_repeated_list
 from ytheta.logs.reading.table import Column, ColumnTable
-from ytheta.logs.reading.vectors import Vectors, find_width, read_repeated_list
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers

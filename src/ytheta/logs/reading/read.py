@@ -14,11 +14,11 @@ from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assemble_log
 from ytheta.logs.reading.file import read_file
-from ytheta.logs.reading.long_table import unstack_joints
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
-from ytheta.logs.reading.stamps import join_stamps
+from ytheta.logs.reading.reshaping.long_table import unstack_joints
+from ytheta.logs.reading.reshaping.stamps import join_stamps
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.locking.lock_joints import list_locked
 from ytheta.robot.robot import Robot, check_is_robot

@@ -25,8 +25,8 @@ from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
+from ytheta.logs.reading.reshaping.vectors import Vectors, parse_list, parse_vector, read_repeated_list
 from ytheta.logs.reading.table import Column, ColumnTable
-from ytheta.logs.reading.vectors import Vectors, parse_list, parse_vector, read_repeated_list
 
 if TYPE_CHECKING:
     import polars as pl

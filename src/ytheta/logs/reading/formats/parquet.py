@@ -14,10 +14,10 @@ from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.dates import TextColumn
+from ytheta.logs.reading.reshaping.vectors import MAX_WIDTH, Vectors, read_repeated_list
 from ytheta.logs.reading.sizes.bounds import ENCODED
 from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 from ytheta.logs.reading.table import Column, ColumnTable
-from ytheta.logs.reading.vectors import MAX_WIDTH, Vectors, read_repeated_list
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from tests.support.log_files import ARM, ARM_LOG, assert_same_log, codes_above_notes, write_file
 from ytheta.errors import InputError
 from ytheta.logs.reading.read import read_log
-from ytheta.logs.reading.vectors import parse_list
+from ytheta.logs.reading.reshaping.vectors import parse_list
 
 ORDER = [1, 0]  # of the joints in the files, which is not that of the robot
 NAMES = [ARM.actuated[k] for k in ORDER]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from ytheta.errors import InputError, find_similar_names, suggest_names
 from ytheta.logs.reading.columns.column_index import ColumnIndex
-from ytheta.logs.reading.columns.column_names import QUANTITY_WORDS, drop_quantity
+from ytheta.logs.reading.columns.column_names import drop_quantity
 from ytheta.logs.reading.columns.families import Family, describe_missing_joints
+from ytheta.logs.reading.columns.words import QUANTITY_WORDS
 
 QUANTITY_NOUNS = {
     "t": "the time",

@@ -14,17 +14,12 @@ from functools import cached_property
 
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_index import ColumnIndex, TimeColumn
-from ytheta.logs.reading.columns.column_names import (
-    QUANTITY_WORDS,
-    TIME_WORDS,
-    ColumnName,
-    NameParser,
-    find_scope,
-)
+from ytheta.logs.reading.columns.column_names import ColumnName, NameParser, find_scope
 from ytheta.logs.reading.columns.families import Family
 from ytheta.logs.reading.columns.joint_labels import JointLabels, choose_labels, find_joint_labels, name_members
 from ytheta.logs.reading.columns.messages import ColumnErrors
 from ytheta.logs.reading.columns.places import Place
+from ytheta.logs.reading.columns.words import QUANTITY_WORDS, TIME_WORDS
 from ytheta.logs.reading.mapping import ColumnMapping, References
 from ytheta.logs.reading.mapping_values import Reference
 from ytheta.logs.reading.table import ColumnTable

@@ -141,7 +141,7 @@ def test_names_of_other_joints_leave_the_order_with_a_warning() -> None:
 
 
 def test_lists_of_another_length_and_other_texts_are_ignored() -> None:
-    for others in ({"joint_names": [*NAMES, "finger"]}, {"operator_names": NAMES}, {"name": "run 7"}):
+    for others in ({"joint_names": [*ARM.actuated, "finger"]}, {"operator_names": NAMES}, {"name": "run 7"}):
         log = read_log(ARRAYS | others, ARM)
         np.testing.assert_array_equal(log.q, ARRAYS["q"])
         assert not codes_above_notes(log)
@@ -150,3 +150,15 @@ def test_lists_of_another_length_and_other_texts_are_ignored() -> None:
 def test_a_joint_that_is_not_among_the_names_is_missing() -> None:
     with pytest.raises(InputError, match=f"{ARM.actuated[0]} is missing"):
         read_log(ARRAYS | {"joint_names": [NAMES[0], "other"]}, ARM)
+
+
+def test_names_of_another_number_in_another_order_are_refused() -> None:
+    """With a gripper among the positions, the torques alone would be in the order of the robot."""
+    gripper = np.zeros((len(ARM_LOG.t), 1))
+    arrays = ARRAYS | {"q": np.hstack([ARRAYS["q"], gripper]), "joint_names": [*NAMES, "finger"]}
+    with pytest.raises(
+        InputError, match=r"3 joint names in 'joint_names' .* but 2 columns qd….*a mapping: \[columns\] qd"
+    ):
+        read_log(arrays, ARM)
+    mapping = {"columns": {"qd": ["qd2", "qd1"], "tau": ["tau2", "tau1"]}}
+    assert_same_log(read_log(arrays, ARM, mapping=mapping), ARM_LOG)

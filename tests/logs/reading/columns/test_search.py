@@ -274,3 +274,25 @@ def test_columns_known_only_by_their_units_are_used_if_no_name_says_more(tmp_pat
     assert [column.unit for column in log.origin.columns] == ["s", "rad", "rad", "rad/s", "rad/s", "Nm", "Nm"]
     other = {name: values + 1.0 for name, values in columns.items() if name != "t"}
     assert_same_log(read_log(write_file(tmp_path, format_csv(other | ARM_COLUMNS)), ARM), ARM_LOG)
+
+
+def test_a_robot_with_one_joint_needs_no_numbers(tmp_path: Path) -> None:
+    urdf = """<robot name="pendulum"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="pivot" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+        </robot>"""
+    robot = ytheta.load(write_file(tmp_path, urdf, "pendulum.urdf"))
+    assert ARM_LOG.tau is not None
+    for q, tau, target in (
+        ("q", "tau", "q_d"),
+        ("position [rad]", "effort", "position_cmd"),
+        ("arm/q", "arm/tau", "x"),
+    ):
+        columns = {"t": ARM_LOG.t, q: ARM_LOG.q[:, 0], tau: ARM_LOG.tau[:, 0], target: ARM_LOG.q[:, 1]}
+        log = read_log(columns, robot)
+        np.testing.assert_array_equal(log.q[:, 0], ARM_LOG.q[:, 0])
+        assert log.tau is not None
+        np.testing.assert_array_equal(log.tau[:, 0], ARM_LOG.tau[:, 0])
+    # The twin: with two joints, it is not known whose position it is.
+    with pytest.raises(InputError, match="no columns q1 … q2"):
+        read_log({"t": ARM_LOG.t, "q": ARM_LOG.q[:, 0]}, ARM)

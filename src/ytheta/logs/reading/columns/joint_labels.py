@@ -72,11 +72,33 @@ def choose_labels(
     labels: Mapping[tuple[str, ...], JointLabels], scope: Sequence[str], count: int
 ) -> JointLabels | None:
     """Return the joint names at a place, or at the nearest place around it, if there are ``count`` of them."""
+    found = _find_nearest(labels, scope)
+    return found if found is not None and len(found.joints) == count else None
+
+
+def check_other_labels(
+    labels: Mapping[tuple[str, ...], JointLabels], family: Family, joints: Sequence[str], source: str
+) -> None:
+    """Raise InputError if the joint names at the place of numbered columns are more or fewer, and in another order.
+
+    If they are in the order of the robot's joints, so are the columns.
+    """
+    found = _find_nearest(labels, family.scope)
+    if found is None or len(found.joints) == len(family.members) or not found.is_known(joints):
+        return
+    known = {joint.casefold(): k for k, joint in enumerate(joints)}
+    order = [known[label.casefold()] for label in found.joints if label.casefold() in known]
+    if order != sorted(order):
+        raise InputError(
+            f"{source} has {len(found.joints)} joint names in {found.describe()}, but {len(family.members)} columns "
+            f"{family.template.replace('{}', '…')}, so it is not known which joints they belong to; choose the columns "
+            f"in a mapping: [columns] {family.quantity} = […], in the order of the robot's joints"
+        )
+
+
+def _find_nearest(labels: Mapping[tuple[str, ...], JointLabels], scope: Sequence[str]) -> JointLabels | None:
     inner = drop_quantity(scope)
-    for depth in range(len(inner), -1, -1):
-        if (found := labels.get(inner[:depth])) is not None:
-            return found if len(found.joints) == count else None
-    return None
+    return next((labels[inner[:depth]] for depth in range(len(inner), -1, -1) if inner[:depth] in labels), None)
 
 
 def name_members(family: Family, labels: JointLabels) -> Family:

@@ -16,7 +16,13 @@ from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_index import ColumnIndex, TimeColumn
 from ytheta.logs.reading.columns.column_names import ColumnName, NameParser, find_scope
 from ytheta.logs.reading.columns.families import Family
-from ytheta.logs.reading.columns.joint_labels import JointLabels, choose_labels, find_joint_labels, name_members
+from ytheta.logs.reading.columns.joint_labels import (
+    JointLabels,
+    check_other_labels,
+    choose_labels,
+    find_joint_labels,
+    name_members,
+)
 from ytheta.logs.reading.columns.messages import ColumnErrors
 from ytheta.logs.reading.columns.places import Place
 from ytheta.logs.reading.columns.words import QUANTITY_WORDS, TIME_WORDS
@@ -115,6 +121,8 @@ class _ColumnSearch:
         members: dict[tuple[str, bool], dict[str, ColumnName]] = {}
         for name, positions in self.index.positions.items():
             parsed = parser.parse(self.table.names[positions[0]])
+            if parsed is None and len(self.joints) == 1:  # a quantity without a number is that of the only joint
+                parsed = parser.parse(f"{self.joints[0]}/{self.table.names[positions[0]]}")
             if parsed is not None:
                 members.setdefault((parsed.family, isinstance(parsed.index, str)), {})[name] = parsed
         return tuple(self._name_joints(Family(self.joints, tuple(names.items()))) for names in members.values())
@@ -220,6 +228,8 @@ class _ColumnSearch:
     def _choose(self, family: Family) -> _Choice:
         positions = tuple(self._resolve(family.quantity, name) for name in family.list_names())
         place = Place(family.scope, tuple(self.index.list_times(family.scope)))
+        if not family.by_joint:
+            check_other_labels(self.labels, family, self.joints, self.source)
         labels = choose_labels(self.labels, family.scope, len(family.members))
         return _Choice(positions, place, family.unit, family.is_command, not family.by_joint, labels)
 

@@ -95,7 +95,7 @@ def report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
             LogFindingCode.ORDER,
             Severity.NOTE,
             f"the joints of numbered columns are those in {labels.describe()}",
-            fields={"labels": list(labels.joints)},
+            fields={"labels": list(labels.texts)},
         )
     return Finding(
         LogFindingCode.ORDER,
@@ -104,5 +104,5 @@ def report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
         f"other names for them in {labels.describe()}",
         remedy="if the order differs, choose the columns in a mapping: [columns] q = […], in the order of the robot's "
         "joints",
-        fields={"labels": list(labels.joints)},
+        fields={"labels": list(labels.texts)},
     )

@@ -162,3 +162,13 @@ def test_names_of_another_number_in_another_order_are_refused() -> None:
         read_log(arrays, ARM)
     mapping = {"columns": {"qd": ["qd2", "qd1"], "tau": ["tau2", "tau1"]}}
     assert_same_log(read_log(arrays, ARM, mapping=mapping), ARM_LOG)
+
+
+@pytest.mark.parametrize("spelling", ["left_{}", "{}_axis", "arm/{}/motor", "J{}"])
+def test_names_with_another_prefix_or_suffix_are_those_of_the_robot(spelling: str) -> None:
+    cores = [name.removeprefix("joint") for name in NAMES] if spelling == "J{}" else NAMES
+    names = [spelling.replace("{}", core) for core in cores]
+    log = read_log(ARRAYS | {"joint_names": names}, ARM)
+    assert_same_log(log, ARM_LOG)
+    assert any(finding.fields.get("labels") == names for finding in log.findings)
+    assert not codes_above_notes(log)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_names import drop_quantity, parse_label_name
@@ -20,21 +21,60 @@ MAX_SHOWN = 6  # joint names in a message
 
 @dataclass(frozen=True)
 class JointLabels:
-    """The joints of numbered columns, in the order of the numbers; ``name`` is that of the list or the first column."""
+    """The joints of numbered columns, in the order of the numbers; ``name`` is that of the list or the first column.
+
+    ``texts`` are the names in the file. Those in ``joints`` are spelled as in the robot, if it has these joints.
+    """
 
     name: str
     joints: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, texts: Sequence[str], joints: Sequence[str]) -> JointLabels:
+        """Create the labels for a robot with these joints."""
+        return cls(name, _spell(texts, joints), tuple(texts))
 
     def describe(self) -> str:
-        more = ", …" if len(self.joints) > MAX_SHOWN else ""
-        return f"{self.name!r} ({', '.join(self.joints[:MAX_SHOWN])}{more})"
+        more = ", …" if len(self.texts) > MAX_SHOWN else ""
+        return f"{self.name!r} ({', '.join(self.texts[:MAX_SHOWN])}{more})"
 
     def is_known(self, joints: Sequence[str]) -> bool:
         """Whether at least one of these texts is the name of one of the robot's ``joints``."""
-        return bool({label.casefold() for label in self.joints} & {joint.casefold() for joint in joints})
+        return bool(set(self.joints) & set(joints))
 
 
-def find_joint_labels(table: ColumnTable, source: str) -> dict[tuple[str, ...], JointLabels]:
+def _spell(texts: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
+    """Return texts with the joints of a robot spelled as there.
+
+    Upper and lower case are the same. If no text is the name of a joint, all joints may have another common prefix or
+    suffix in the robot: ur10_elbow is elbow_joint.
+    """
+    spelling = {joint.casefold(): joint for joint in joints}
+    if not any(text.casefold() in spelling for text in texts):
+        cores = dict(zip(_strip_common(joints), joints, strict=True))
+        stripped = _strip_common(texts)
+        if len(cores) == len(joints) and sorted(stripped) == sorted(cores):
+            return tuple(cores[core] for core in stripped)
+    return tuple(spelling.get(text.casefold(), text) for text in texts)
+
+
+def _strip_common(names: Sequence[str]) -> list[str]:
+    """Return names in lower case without the prefix and the suffix that all of them have."""
+    lower = [name.casefold() for name in names]
+    start = _count_common(lower)
+    rest = [name[start:][::-1] for name in lower]
+    end = _count_common(rest)
+    return [name[end:][::-1] for name in rest]
+
+
+def _count_common(names: Sequence[str]) -> int:
+    """Return the number of characters at the start that all names have."""
+    columns = zip(*names, strict=False)  # up to the end of the shortest
+    return sum(1 for _ in takewhile(lambda characters: len(set(characters)) == 1, columns))
+
+
+def find_joint_labels(table: ColumnTable, joints: Sequence[str], source: str) -> dict[tuple[str, ...], JointLabels]:
     """Return the joint names at every place of a table.
 
     Raise InputError if the texts of a column change, since its numbers are then those of several joints.
@@ -42,7 +82,7 @@ def find_joint_labels(table: ColumnTable, source: str) -> dict[tuple[str, ...], 
     labels: dict[tuple[str, ...], JointLabels] = {}
     for name, texts in table.texts.items():
         if (parsed := parse_label_name(name)) is not None and parsed[1] is None:
-            labels[parsed[0]] = JointLabels(name, tuple(text.strip() for text in texts))
+            labels[parsed[0]] = JointLabels.of(name, [text.strip() for text in texts], joints)
     numbered: dict[tuple[str, ...], dict[int, str]] = {}
     for name, column in zip(table.names, table.columns, strict=True):
         parsed = parse_label_name(name) if isinstance(column, LabelColumn) else None
@@ -50,9 +90,9 @@ def find_joint_labels(table: ColumnTable, source: str) -> dict[tuple[str, ...], 
             numbered.setdefault(parsed[0], {}).setdefault(parsed[1], name)
     columns = dict(zip(table.names, table.columns, strict=True))
     for scope, names in numbered.items():
-        joints = tuple(_read_label(columns[names[number]], names[number], source) for number in sorted(names))
-        if all(joints):
-            labels[scope] = JointLabels(names[min(names)], joints)
+        read = [_read_label(columns[names[number]], names[number], source) for number in sorted(names)]
+        if all(read):
+            labels[scope] = JointLabels.of(names[min(names)], read, joints)
     return labels
 
 
@@ -86,8 +126,7 @@ def check_other_labels(
     found = _find_nearest(labels, family.scope)
     if found is None or len(found.joints) == len(family.members) or not found.is_known(joints):
         return
-    known = {joint.casefold(): k for k, joint in enumerate(joints)}
-    order = [known[label.casefold()] for label in found.joints if label.casefold() in known]
+    order = [joints.index(label) for label in found.joints if label in joints]
     if order != sorted(order):
         raise InputError(
             f"{source} has {len(found.joints)} joint names in {found.describe()}, but {len(family.members)} columns "
@@ -103,10 +142,9 @@ def _find_nearest(labels: Mapping[tuple[str, ...], JointLabels], scope: Sequence
 
 def name_members(family: Family, labels: JointLabels) -> Family:
     """Return a family of numbered columns with joints in place of the numbers."""
-    known = {joint.casefold(): joint for joint in family.joints}
     order = sorted(range(len(family.members)), key=lambda k: int(family.members[k][1].index))
     members = [
-        (family.members[k][0], replace(family.members[k][1], index=known.get(label.casefold(), label)))
+        (family.members[k][0], replace(family.members[k][1], index=label))
         for k, label in zip(order, labels.joints, strict=True)
     ]
     return Family(family.joints, tuple(members))

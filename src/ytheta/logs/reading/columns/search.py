@@ -130,7 +130,7 @@ class _ColumnSearch:
     @cached_property
     def labels(self) -> Mapping[tuple[str, ...], JointLabels]:
         """The joint names that the file contains as texts, by place."""
-        return find_joint_labels(self.table, self.source)
+        return find_joint_labels(self.table, self.joints, self.source)
 
     def _name_joints(self, family: Family) -> Family:
         """Return a family whose numbers are replaced by the joint names that the file contains for them, if any."""
@@ -261,9 +261,9 @@ class _ColumnSearch:
         scope = find_scope(template.replace("{}", str(start)), self.joints)
         count = next(k for k in range(n + len(self.index.positions) + 1) if not self._has_column(template, start + k))
         labels = choose_labels(self.labels, scope, count)
-        numbers = {} if labels is None else {label.casefold(): start + k for k, label in enumerate(labels.joints)}
-        if all(joint.casefold() in numbers for joint in self.joints):
-            return tuple(template.replace("{}", str(numbers[joint.casefold()])) for joint in self.joints)
+        numbers = {} if labels is None else {joint: start + k for k, joint in enumerate(labels.joints)}
+        if all(joint in numbers for joint in self.joints):
+            return tuple(template.replace("{}", str(numbers[joint])) for joint in self.joints)
         return tuple(template.replace("{}", str(k)) for k in range(start, start + n))
 
     def _has_column(self, template: str, number: int) -> bool:

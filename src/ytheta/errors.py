@@ -74,13 +74,17 @@ class MissingExtraError(YthetaError):
     """An optional library is not installed."""
 
 
-def suggest_names(name: object, known: Iterable[str]) -> str:
-    """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if no name is similar."""
+def find_similar_names(name: object, known: Iterable[str]) -> list[str]:
+    """Return at most two of the known names that are similar to a name."""
     import difflib  # imported here, since it is needed for wrong names only
 
+    return difflib.get_close_matches(str(name), sorted(set(known)), n=2, cutoff=0.6)
+
+
+def suggest_names(name: object, known: Iterable[str]) -> str:
+    """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if no name is similar."""
     choices = sorted(set(known))
-    close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)
-    if close:
+    if close := find_similar_names(name, choices):
         return "; did you mean " + " or ".join(repr(match) for match in close) + "?"
     if not choices:
         return ""

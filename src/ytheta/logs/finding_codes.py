@@ -30,6 +30,7 @@ class LogFindingCode(StrEnum):
     GAP = "gap"  # samples were lost
     SAMPLING = "sampling"  # sampling rate and jitter
     HELD = "held"  # rows repeat the previous row while the arm moves
+    WRAPPED = "wrapped"  # positions jump by a full turn
     SPIKE = "spike"  # single values are far from their neighbours
 
     # checking a log as a whole

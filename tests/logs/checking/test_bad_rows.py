@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from tests.support.log_defects import (
     modify,
     put,
 )
-from tests.support.log_files import codes_above_notes
+from tests.support.log_files import codes_above_notes, make_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_log
@@ -61,3 +63,24 @@ ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
 def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
     log, words = ERRORS[name]
     assert_refused(log, *words)
+
+
+def test_rows_of_other_signals_may_be_many() -> None:
+    """Tools that write several topics into one table leave the columns of the others empty."""
+    clean = make_log(ROBOT, rows=600)
+    assert clean.qd is not None
+    assert clean.tau is not None
+    spread: dict[str, Any] = {name: np.full((1800, len(ROBOT.actuated)), np.nan) for name in ("q", "qd", "tau")}
+    for name, values in (("q", clean.q), ("qd", clean.qd), ("tau", clean.tau)):
+        spread[name][::3] = values
+    log = Log(ROBOT.actuated, np.repeat(clean.t, 3) + np.tile([0.0, 0.002, 0.005], 600), **spread, source="made")
+    checked = check_log(log, ROBOT)
+    np.testing.assert_array_equal(checked.q, clean.q)
+    assert len(checked.segments) == 1
+    finding = next(each for each in checked.findings if each.code == "missing")
+    assert finding.severity is Severity.REPAIRED
+    assert "1200 of 1800 rows contain no value of a joint" in finding.text
+    # The twin: rows with some of the values are too many to drop.
+    spread["q"][1::3] = clean.q
+    with pytest.raises(InputError, match=r"1200 of 1200 rows.*interpolate the signals"):
+        check_log(Log(ROBOT.actuated, log.t, **(spread | {"tau": np.roll(spread["tau"], 1, axis=0)}), source=""), ROBOT)

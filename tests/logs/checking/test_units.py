@@ -193,3 +193,14 @@ def test_millimetres_are_reported() -> None:
     for factor in (1.0, 1.2):  # within the limits, and beyond them, but not in millimetres
         robot, table = make_gantry(factor=factor)
         assert find_units(table, robot) == []
+
+
+def test_a_count_of_samples_may_be_no_time() -> None:
+    """Whole steps of 1 are milliseconds at 1 kHz, or samples at any rate: the remedy names both."""
+    log = make_log(ROBOT, rows=3000, rate=100.0)
+    counted = replace(log, t=np.arange(3000.0), qd=None)
+    with pytest.raises(InputError, match=r't = "ms".*if it counts samples, give the sampling rate instead: --rate'):
+        check_log(counted, ROBOT)
+    with pytest.raises(InputError, match="milliseconds") as caught:
+        check_log(replace(counted, t=np.arange(3000.0) * 10.0), ROBOT)
+    assert "counts samples" not in str(caught.value)

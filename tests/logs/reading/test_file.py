@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tests.support.array_files import name_matrices, write_hdf5, write_mat
-from tests.support.joint_state_bags import write_ros1_bag
+from tests.support.joint_state_bags import write_bag, write_ros1_bag
 from tests.support.log_files import (
     ARM,
     ARM_COLUMNS,
@@ -65,3 +65,28 @@ def test_compressed_files_are_recognised(compress: Callable[[bytes], bytes], nam
     for file in ("log.csv", "log.csv.gz"):
         assert_file_refused(write_file(tmp_path, compress(content), file), f"compressed with {name}; decompress it")
     assert_same_log(read_log(write_file(tmp_path, content), ARM), ARM_LOG)  # the twin
+
+
+def test_a_file_of_a_lerobot_dataset_is_refused_since_it_has_no_joint_names(tmp_path: Path) -> None:
+    path = tmp_path / "set" / "data" / "chunk-000" / "file-000.parquet"
+    path.parent.mkdir(parents=True)
+    pl.DataFrame(ARM_COLUMNS).write_parquet(path)
+    assert_same_log(read_log(path, ARM), ARM_LOG)
+    (tmp_path / "set" / "meta").mkdir()
+    (tmp_path / "set" / "meta" / "info.json").write_text("{}")
+    assert_file_refused(path, "a part of the LeRobot dataset set", "give the folder")
+
+
+def test_a_bag_without_metadata_can_be_reindexed(tmp_path: Path) -> None:
+    assert "reindex" not in assert_file_refused(tmp_path, "choose a log file in it")
+    write_file(tmp_path, "content", "bag_0.mcap")
+    assert_file_refused(tmp_path, "choose a log file in it", f"ros2 bag reindex {tmp_path.name}")
+
+
+def test_a_container_of_other_messages_than_those_of_ros_2(tmp_path: Path) -> None:
+    """The header of an MCAP file contains its profile, which is empty for messages of other systems."""
+    path = next(write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=list(ARM.actuated)).glob("*.mcap"))
+    content = path.read_bytes()
+    assert content.count(b"ros2") >= 1
+    path.write_bytes(content.replace(b"ros2", b"ros9", 1))
+    assert_file_refused(path, "an MCAP file without messages of ROS 2", "JSON lines")

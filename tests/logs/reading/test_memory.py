@@ -104,6 +104,24 @@ def test_a_dict_has_one_array_per_column_or_per_quantity() -> None:
         read_log(ARM_COLUMNS | {"q1": [[1.0], [1.0, 2.0]]}, ARM)
 
 
+def test_dicts_within_a_dict() -> None:
+    nested: dict[str, Any] = {
+        "t": ARM_LOG.t[:, None],
+        "about": {"limits": [1.0, 2.0, 3.0], "author": "me", "more": [[1], 2]},
+    }
+    for k, joint in enumerate(ARM.actuated):
+        assert ARM_LOG.qd is not None
+        assert ARM_LOG.tau is not None
+        nested[joint] = {"q": ARM_LOG.q[:, k], "qd": ARM_LOG.qd[:, k], "tau": ARM_LOG.tau[:, k]}
+    log = read_log(nested, ARM)
+    assert_same_log(log, ARM_LOG)
+    assert log.origin is not None
+    assert log.origin.columns[1].column == f"{ARM.actuated[0]}/q"
+    assert_same_log(
+        read_log({"log": {"t": ARM_LOG.t, "q": ARM_LOG.q, "qd": ARM_LOG.qd, "tau": ARM_LOG.tau}}, ARM), ARM_LOG
+    )
+
+
 @pytest.mark.parametrize("dtype", [float, object])
 def test_masked_entries_are_missing_values(dtype: type) -> None:
     missing = ARM_LOG.q.copy()

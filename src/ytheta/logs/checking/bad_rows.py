@@ -1,4 +1,4 @@
-"""Rows without a measurement: missing and infinite values, and garbage.
+"""Rows without a measurement: missing and infinite values, rows of other signals, and garbage.
 
 Garbage is the content of an uninitialised buffer, recorded before the first message arrives. It contains implausible
 values mixed with plausible ones. Therefore a few plausible rows are also dropped if they lie between garbage rows,
@@ -29,6 +29,7 @@ MAX_DROPPED_SHARE = 0.5  # rows to drop divided by all rows; above this share, t
 def find_bad_rows(log: Log) -> RowEdits:
     """Return the edits that drop rows with missing, infinite or implausible values, and split at resulting gaps."""
     finite, implausible = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
+    empty = finite.copy()
     for column in iterate_columns(log):
         any_finite = False
         for rows in (slice(start, start + ROWS_PER_CHUNK) for start in range(0, len(log), ROWS_PER_CHUNK)):
@@ -36,6 +37,7 @@ def find_bad_rows(log: Log) -> RowEdits:
             is_finite = np.isfinite(values)
             any_finite |= bool(is_finite.any())
             finite[rows] &= is_finite
+            empty[rows] &= np.isnan(values)
             implausible[rows] |= is_finite & ((values > MAX_PLAUSIBLE_VALUE) | (values < -MAX_PLAUSIBLE_VALUE))
         if not any_finite:
             finding = Finding(
@@ -48,15 +50,19 @@ def find_bad_rows(log: Log) -> RowEdits:
             )
             return RowEdits((finding,))
     garbage = _extend_to_jumps(log, _add_short_runs(np.flatnonzero(implausible), len(log)))
-    missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
-    drop = np.union1d(garbage, missing)
+    other_signals = np.setdiff1d(np.flatnonzero(empty), garbage)
+    missing = np.setdiff1d(np.flatnonzero(~finite & ~empty), garbage)
+    drop = np.union1d(np.union1d(garbage, missing), other_signals)
     if not len(drop):
         return RowEdits()
     split = _find_splits(log, drop)
     reason = f"are garbage (values beyond {MAX_PLAUSIBLE_VALUE:.0e}) or lie next to garbage"
     findings = [
         *_report(LogFindingCode.GARBAGE, reason, garbage, split, len(log)),
-        *_report(LogFindingCode.MISSING, "have missing or infinite values", missing, split, len(log)),
+        *_report(
+            LogFindingCode.MISSING, "have missing or infinite values", missing, split, len(log) - len(other_signals)
+        ),
+        *_report_other_signals(other_signals, split, len(log)),
     ]
     return RowEdits(tuple(findings), drop=drop, split=split)
 
@@ -113,6 +119,24 @@ def _find_quantile(values: Float[np.ndarray, "steps"], share: float) -> float:
     return float(np.quantile(finite, share)) if len(finite) else 0.0
 
 
+def _report_other_signals(rows: RowIndices, split: StartIndices, count: int) -> list[Finding]:
+    """Return the finding about rows without any value of a joint, of which there may be any number.
+
+    Tools that write several topics into one table leave the columns of the other topics empty.
+    """
+    if not len(rows):
+        return []
+    statement = f"{len(rows)} of {count} rows contain no value of a joint"
+    splits = int(np.isin(split - 1, rows).sum())
+    fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "splits": splits}
+    return [Finding(LogFindingCode.MISSING, Severity.REPAIRED, statement, _describe_drop(rows, splits), fields=fields)]
+
+
+def _describe_drop(rows: RowIndices, splits: int) -> str:
+    dropped = "the row was dropped" if len(rows) == 1 else "the rows were dropped"
+    return f"{dropped}, and the log was split in {splits} {'place' if splits == 1 else 'places'}" if splits else dropped
+
+
 def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: StartIndices, count: int) -> list[Finding]:
     """Return the finding about dropped rows of one kind; an empty list if there are no such rows."""
     if not len(rows):
@@ -123,10 +147,9 @@ def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: Start
     fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "splits": splits}
     if len(rows) > MAX_DROPPED_SHARE * count:
         remedy = "too many to drop; record the log again"
+        if code is LogFindingCode.MISSING:
+            remedy += ", or interpolate the signals at common times if they are in different rows"
         if code is LogFindingCode.GARBAGE:
             remedy += ", or write the [scale] of the quantity in a mapping, such as tau = 0.001 if torques are in Nmm"
         return [Finding(code, Severity.ERROR, statement, remedy, fields=fields)]
-    remedy = "the row was dropped" if len(rows) == 1 else "the rows were dropped"
-    if splits:
-        remedy += f", and the log was split in {splits} {'place' if splits == 1 else 'places'}"
-    return [Finding(code, Severity.REPAIRED, statement, remedy, fields=fields)]
+    return [Finding(code, Severity.REPAIRED, statement, _describe_drop(rows, splits), fields=fields)]

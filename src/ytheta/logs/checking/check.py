@@ -1,8 +1,8 @@
 """Checking a log: faults are reported with figures, and repaired if the repair is safe.
 
-Rows without a measurement are dropped first, then rows with wrong timestamps, held rows and spikes. The remaining log
-is checked as a whole. Nothing is sorted, filtered or resampled. The checks use the types and limits of the robot's
-joints, but not its dynamics.
+Rows without a measurement are dropped first, then rows with wrong timestamps and held rows. Angles that wrap are made
+continuous, and spikes are dropped. The remaining log is checked as a whole. Nothing is sorted, filtered or resampled.
+The checks use the types and limits of the robot's joints, but not its dynamics.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from ytheta.logs.checking.spikes import find_spikes
 from ytheta.logs.checking.units import check_declared_degrees, check_lengths, check_position_units, check_time_unit
 from ytheta.logs.checking.velocities import check_velocities
 from ytheta.logs.checking.work import check_work
+from ytheta.logs.checking.wraps import unwrap_positions
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 
-ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows, find_spikes)
+ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows)  # before positions are made continuous
 
 
 def check_log(
@@ -40,6 +41,8 @@ def check_log(
     for find_faults in ROW_CHECKS:
         log = apply_edits(log, find_faults(log))
         refuse_findings(log, frozenset({Severity.ERROR}))
+    log = unwrap_positions(log, robot)
+    log = apply_edits(log, find_spikes(log))
     findings = check_length(log)
     if not any(finding.severity is Severity.ERROR for finding in findings):
         findings += _check_whole(log, robot, position_unit_known=position_unit_known, time_unit_known=time_unit_known)

@@ -43,12 +43,15 @@ def check_time_unit(log: Log, robot: Robot) -> list[Finding]:
         return []
     power = min(max(round(math.log10(crossing / TYPICAL_CROSSING_TIME) / 3.0), 1), len(TIME_UNITS))
     unit, word = TIME_UNITS[10.0 ** (3 * power)]
+    is_count = bool(np.all(np.diff(log.t) == 1.0))
+    doubt = "; if it counts samples, give the sampling rate instead: --rate, or rate = … in a mapping"
     finding = Finding(
         LogFindingCode.UNITS,
         Severity.ERROR,
         f"time seems to be in {unit}: in seconds, the log would last {_format_duration(log.seconds)} at {rate:.3g} Hz, "
         f"and a joint at its top speed would take {_format_duration(crossing)} to cross its range",
-        remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if time really is in seconds',
+        remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if time really is in seconds'
+        + (doubt if is_count else ""),
         fields={"quantity": "t", "unit": word, "rate": rate, "crossing_time": crossing},
     )
     return [finding]

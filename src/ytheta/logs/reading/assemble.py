@@ -12,8 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.origin import ColumnOrigin, LogOrigin
 from ytheta.logs.reading.base_columns import (
@@ -23,13 +22,14 @@ from ytheta.logs.reading.base_columns import (
     find_sensor_columns,
     list_joint_columns,
 )
-from ytheta.logs.reading.columns.families import contradict_numbers
-from ytheta.logs.reading.columns.messages import describe_missing
+from ytheta.logs.reading.column_findings import report_columns, report_epoch, report_origin
+from ytheta.logs.reading.columns.column_names import parse_label_name
 from ytheta.logs.reading.columns.places import Place, compare_clocks, report_places
-from ytheta.logs.reading.columns.search import LogColumns, find_columns
-from ytheta.logs.reading.conversions import describe_columns, find_conversion
+from ytheta.logs.reading.columns.search import find_columns
+from ytheta.logs.reading.conversions import describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.locked_joints import check_locked_joints
 from ytheta.logs.reading.mapping import ColumnMapping
+from ytheta.logs.reading.reshaping.stamps import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
@@ -77,6 +77,10 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
     else:
         tau = reader.read_quantity("tau", columns.tau)
     used = {columns.t, *columns.q, *columns.qd, *columns.tau, *columns.current}
+    if columns.labels is not None:  # the names of the joints are in use, too
+        used |= {k for k, name in enumerate(table.names) if parse_label_name(name) is not None}
+    if columns.t is not None and isinstance(table.columns[columns.t], StampColumn):
+        used |= table.time_parts
     origin = LogOrigin(
         format=table.kind,
         topic=table.topic,
@@ -100,10 +104,11 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         source=source,
         findings=(
             *table.findings,
-            _report_origin(origin),
+            report_origin(origin),
+            *reader.findings,
             *locked,
             *report_places(places),
-            *_report_columns(columns, table, joints, source),
+            *report_columns(columns, table, joints, source),
         ),
         origin=origin,
     )
@@ -132,74 +137,8 @@ def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> sli
     return slice(start, table.rows if stop is None else stop)
 
 
-def _report_origin(origin: LogOrigin) -> Finding:
-    """Return the finding about the chosen columns and rows, in brief."""
-    groups: dict[str, list[str]] = {}
-    for column in origin.columns:
-        groups.setdefault(column.quantity, []).append(column.column or "rate")
-    shown = {key: names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for key, names in groups.items()}
-    where = f" of topic {origin.topic}" if origin.topic else ""
-    chosen = f"; {rows}" if (rows := origin.describe_rows()) else ""
-    return Finding(
-        LogFindingCode.COLUMNS,
-        Severity.NOTE,
-        f"read {', '.join(f'{key} from {names}' for key, names in shown.items())}{where}{chosen}",
-        remedy="ytheta check shows all columns, units and signs",
-        fields={key: list(names) for key, names in groups.items()},
-    )
-
-
-def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:
-    """Return the findings about guessed columns and missing torques."""
-    findings: list[Finding] = []
-    if columns.guessed:
-        finding = Finding(
-            LogFindingCode.HEADER,
-            Severity.WARNING,
-            f"no header: the {len(table.names)} columns were interpreted as "
-            f"{'t, q, qd, tau' if columns.qd else 't, q, tau'}, with the joints in the robot's order",
-            remedy="name the columns in a mapping",
-            fields={"columns": len(table.names)},
-        )
-        findings.append(finding)
-    if columns.by_number and contradict_numbers(joints):
-        first = table.names[columns.q[0]]
-        finding = Finding(
-            LogFindingCode.ORDER,
-            Severity.WARNING,
-            f"the columns are numbered in the order of the robot's joints ({first} is of {joints[0]}), although the "
-            f"names of the joints contain other numbers ({', '.join(joints)})",
-            remedy="if the columns have the numbers of the joints, choose them in a mapping: [columns] q = […], in the "
-            "order of the robot's joints",
-        )
-        findings.append(finding)
-    if columns.computed_torque:
-        name = table.names[columns.tau[0]]
-        finding = Finding(
-            LogFindingCode.COMPUTED_TORQUE,
-            Severity.WARNING,
-            f"the torques ({name} …) were computed by the controller from its own model, not measured",
-            remedy="a model identified from them is the controller's; record currents or measured torques instead",
-        )
-        findings.append(finding)
-    if not columns.tau and not columns.current:
-        used = (*columns.q, *columns.qd, columns.t)
-        unused = [name for k, name in enumerate(table.names) if k not in used]
-        statement, remedy = describe_missing("tau", joints, unused)
-        contents = f" ({table.contents})" if table.contents else ""
-        findings.append(
-            Finding(
-                LogFindingCode.TORQUE,
-                Severity.WARNING,
-                f"{source} contains no torque{contents}: no {statement}",
-                remedy,
-            )
-        )
-    return findings
-
-
 class _QuantityReader:
-    """Reads the arrays of a log, one quantity at a time; ``origins`` collects the columns in use."""
+    """Reads the arrays of a log, one quantity at a time; ``origins`` and ``findings`` collect what was read."""
 
     def __init__(
         self,
@@ -218,6 +157,7 @@ class _QuantityReader:
         self.joints = joints
         self.units = units
         self.origins: list[ColumnOrigin] = []
+        self.findings: list[Finding] = []
 
     def read_time(self, position: int | None) -> PerSample:
         mapping = self.mapping
@@ -226,6 +166,13 @@ class _QuantityReader:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = self._read_time_column(position, float(conversion.factor[0]))
+            is_known = (
+                "t" in mapping.scale or "t" in self.units or isinstance(self.table.columns[position], DatedColumn)
+            )
+            if not is_known and (unit := find_epoch_unit(t)):
+                conversion = find_conversion("t", mapping, {"t": unit}, 1)
+                t *= conversion.factor[0]
+                self.findings.append(report_epoch(self.table.names[position], unit))
         name = "" if position is None else self.table.names[position]
         self.origins += describe_columns("t", {"": name}, conversion, self.robot)
         t += conversion.offset[0]

@@ -12,7 +12,7 @@ from ytheta.logs.origin import ColumnOrigin
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import UNITS, Factor
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import PerJoint, PerSample
 
 # Names of units by their factor in SI units: of revolute joints, and of prismatic joints if they differ.
 UNIT_NAMES = {
@@ -27,6 +27,12 @@ PRISMATIC_UNIT_NAMES = {
     "qd": {1.0: "m/s", 1e-3: "mm/s"},
     "tau": {1.0: "N", 1e-3: "mN"},
 }
+
+
+# Times since 1970 of the years 2000 to 2100, and steps between samples, in s. In another unit than its own, a time
+# since 1970 lies in other centuries; a time since the start of a computer that looks like a date has other steps.
+EPOCH_TIMES, EPOCH_STEPS = (946_684_800.0, 4_102_444_800.0), (1e-5, 1.0)
+EPOCH_UNITS = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +73,20 @@ def find_conversion(key: str, mapping: ColumnMapping, units: Mapping[str, str], 
         gain=broadcast("gain", mapping.gain, 1.0) if key == "current" else None,
         offset=broadcast("offset", mapping.offset.get("tau" if key == "current" else key), 0.0),
     )
+
+
+def find_epoch_unit(t: PerSample) -> str:
+    """Return the unit of times since 1970 that are not in seconds; empty if they are, or are no such times."""
+    finite = t[np.isfinite(t)]
+    steps = np.diff(finite)
+    if not np.any(steps > 0.0):
+        return ""
+    first, step = float(finite[0]), float(np.median(steps[steps > 0.0]))
+    for unit in EPOCH_UNITS:
+        factor = UNITS["t"][unit]
+        if all(low <= each * factor <= high for each, (low, high) in ((first, EPOCH_TIMES), (step, EPOCH_STEPS))):
+            return unit
+    return ""
 
 
 def describe_columns(key: str, names: Mapping[str, str], conversion: Conversion, robot: Robot) -> list[ColumnOrigin]:

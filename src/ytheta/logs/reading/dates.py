@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -43,6 +44,14 @@ class TextColumn:
             f"{self.source}: the column {self.name!r} contains texts ({text.strip()[:40]!r} in row {row}), not "
             "numbers; choose another column in a mapping, or store numbers"
         )
+
+    def list_labels(self) -> list[str]:
+        """Return the first two different texts of the column, fewer if there are fewer."""
+        return list(islice(dict.fromkeys(text for text in self.load() if text and text.strip()), 2))
+
+    def load_texts(self) -> Sequence[str | None]:
+        """Return the texts of all rows."""
+        return self.load()
 
     def read_seconds(self, rows: slice) -> PerSample:
         """Return the dates of some rows in seconds since the first date of the column."""

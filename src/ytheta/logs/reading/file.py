@@ -65,6 +65,7 @@ def read_file(
     if suffix == ".parquet":
         from ytheta.logs.reading.formats.parquet import read_parquet
 
+        _refuse_part_of_dataset(path)
         return read_parquet(path)
     if suffix in HDF5_SUFFIXES or suffix == ".mat":
         from ytheta.logs.reading.arrays.array_table import read_hdf5, read_mat
@@ -75,15 +76,29 @@ def read_file(
     return read_npz(path)
 
 
+def _refuse_part_of_dataset(path: Path) -> None:
+    """Refuse a data file of a LeRobot dataset: the names of its joints are elsewhere in the dataset."""
+    folder = path.absolute().parent.parent.parent  # of data/chunk-000/file-000.parquet
+    if (folder / "meta" / "info.json").is_file():
+        raise InputError(
+            f"{path} is a part of the LeRobot dataset {folder.name}, whose meta/info.json contains the names of the "
+            "joints; give the folder of the dataset instead"
+        )
+
+
 def _check_path(path: Path) -> bool:
     """Refuse a path that cannot be a log; return whether it is the folder of a bag or a dataset."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             if not (path / "metadata.yaml").is_file() and not (path / "meta" / "info.json").is_file():
+                is_bag = any(path.glob("*.mcap")) or any(path.glob("*.db3"))
+                remedy = "choose a log file in it" + (
+                    f", or write metadata.yaml with: ros2 bag reindex {path.name}" if is_bag else ""
+                )
                 raise InputError(
                     f"{path} is a directory without metadata.yaml or meta/info.json, hence neither a ROS 2 bag nor a "
-                    "LeRobot dataset; choose a log file in it"
+                    f"LeRobot dataset; {remedy}"
                 )
             return True
         if not stat.S_ISREG(status.st_mode):

@@ -1,27 +1,30 @@
 """Tables in memory: dicts of arrays, Polars DataFrames and pandas DataFrames.
 
 A dict has one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints, whose columns are called
-q1, q2, …). A pandas DataFrame is recognized without importing pandas, which is not a dependency. Its index is a column
-if it has a name, as in a file written by ``to_csv``; of indices without a name, only those of dates or durations are
-columns, called time. The labels of columns with several levels are joined: ("q", "elbow") is q/elbow. Dates of a
-column of time become seconds since the first row, durations seconds.
+q1, q2, …); it may contain dicts. A pandas DataFrame is recognized without importing pandas, which is not a dependency.
+Its index is a column if it has a name, as in a file written by ``to_csv``; of indices without a name, only those of
+dates or durations are columns, called time. The labels of columns with several levels are joined: ("q", "elbow") is
+q/elbow. Dates of a column of time become seconds since the first row, durations seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.columns.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.reshaping.vectors import Vectors, find_width, read_repeated_list
 from ytheta.logs.reading.table import Column, ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
+MAX_DEPTH = 20  # of dicts within dicts
+MAX_TEXTS = 1000  # of a list of joint names
 TIMES = "mM"  # … of dates and durations
 
 
@@ -34,20 +37,65 @@ def is_frame(value: object) -> bool:
 
 
 def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
-    """Return the table of a dict of arrays; ``source`` names it in error messages."""
+    """Return the table of a dict of arrays; ``source`` names it in error messages.
+
+    Entries of a dict in it are called outer/inner; those that are no columns of the same length are left out.
+    """
     columns: list[tuple[str, PerSample]] = []
+    inner: list[tuple[str, PerSample]] = []
     others: dict[str, str] = {}
-    for name, values in arrays.items():
-        array = _to_array(values, str(name), source)
-        if array.ndim == 1:
-            columns.append((str(name), array))
-        elif array.ndim == 2:
-            columns += [(f"{name}{k + 1}", array[:, k]) for k in range(array.shape[1])]
-        elif array.ndim == 0:
-            others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, values, depth in _iterate_entries(arrays, "", 0):
+        if parse_label_name(name) is not None and (labels := list_texts(values)):
+            texts[name] = labels
+            continue
+        try:
+            array = _to_array(values, name, source)
+        except InputError:
+            if not depth:
+                raise
+            array = np.empty(())
+        if array.ndim == 0:
+            others[name] = "None" if values is None else f"a single value of type {type(values).__name__}"
+        elif array.ndim > 2:
+            others[name] = f"an array with {array.ndim} dimensions"
         else:
-            others[str(name)] = f"an array with {array.ndim} dimensions"
-    return make_table(columns, [len(column) for _, column in columns], others, source, kind="dict of arrays")
+            (inner if depth else columns).extend(_split_array(name, array))
+    lengths = [len(column) for _, column in columns or inner]
+    samples = max(lengths, key=lengths.count, default=0)
+    columns += [(name, column) for name, column in inner if len(column) == samples]
+    rows = [len(column) for _, column in columns]
+    return replace(make_table(columns, rows, others, source, kind="dict of arrays"), texts=texts)
+
+
+def _split_array(name: str, array: Shaped[np.ndarray, "..."]) -> list[tuple[str, PerSample]]:
+    """Return the columns of an array; a matrix of time has only one, which keeps its name."""
+    if array.ndim == 1 or (array.shape[1] == 1 and parse_time_name(name) is not None):
+        return [(name, array.reshape(-1))]
+    return [(f"{name}{k + 1}", array[:, k]) for k in range(array.shape[1])]
+
+
+def _iterate_entries(arrays: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any, int]]:
+    """Yield name, value and depth of the entries of a dict and of the dicts in it."""
+    for name, values in arrays.items():
+        if isinstance(values, Mapping) and depth < MAX_DEPTH:
+            yield from _iterate_entries(values, f"{prefix}{name}/", depth + 1)
+        else:
+            yield f"{prefix}{name}", values, depth
+
+
+def list_texts(values: Any) -> tuple[str, ...]:
+    """Return the texts of a list or array, or those of a row if all rows are equal; nothing if it contains others."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        return ()
+    if array.ndim == 2 and len(array) and bool(np.all(array == array[0])):
+        array = array[0]
+    if array.ndim != 1 or array.dtype.kind not in "OUST" or len(array) > MAX_TEXTS:
+        return ()
+    texts = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in array.tolist()]
+    return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
 
 
 def make_table(
@@ -66,10 +114,40 @@ def make_table(
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
     """Return the table of a DataFrame; ``source`` names it in error messages. Only columns in use are converted."""
-    columns = [FrameColumn(values, name, source) for name, values in _iterate_series(frame)]
+    columns: list[tuple[str, Column]] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, series in _iterate_series(frame):
+        cell = _find_first_list(series)
+        if (width := find_width(cell)) and (width > 1 or not name[-1:].isdigit()):  # q1 is one number
+            columns += Vectors(name, source, width, partial(_list_cells, series)).list_columns()
+        elif parse_label_name(name) is not None and list_texts(cell):
+            texts[name] = read_repeated_list(_list_cells(series), name, source)
+        else:
+            columns.append((name, FrameColumn(series, name, source)))
     is_numbered = [str(label) for label in frame.columns] == [str(k) for k in range(len(frame.columns))]
-    names = tuple(column.name for column in columns)
-    return ColumnTable(names, columns, len(frame), has_header=not is_numbered, kind="DataFrame")
+    names = tuple(name for name, _ in columns)
+    series_only = [column for _, column in columns]
+    return ColumnTable(names, series_only, len(frame), has_header=not is_numbered, kind="DataFrame", texts=texts)
+
+
+def _find_first_list(series: Any) -> Any:
+    """Return the first cell of a column that is not missing, if it is a list or an array; otherwise None."""
+    if getattr(series.dtype, "kind", "O") in NUMBERS + TIMES:
+        return None
+    known = series.dropna() if _is_pandas(series) else series.drop_nulls()
+    if not len(known):
+        return None
+    cell = known.iloc[0] if _is_pandas(known) else known[0]
+    if isinstance(cell, list | tuple | np.ndarray):
+        return cell
+    return cell.to_list() if hasattr(cell, "to_list") else None  # a Series of Polars
+
+
+def _list_cells(series: Any) -> list[Any]:
+    """Return the vectors of a column; None stands for a missing one."""
+    if not _is_pandas(series):
+        return list(series.to_list())
+    return [None if cell is None or (isinstance(cell, float) and np.isnan(cell)) else cell for cell in series]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +160,18 @@ class FrameColumn:
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         return self._values[rows]
+
+    def list_labels(self) -> list[str]:
+        """Return the first two different texts of the column, fewer if there are fewer."""
+        if _is_pandas(self.series) and getattr(self.series.dtype, "kind", "O") in NUMBERS + TIMES:
+            return []
+        distinct = self.series.dropna().unique() if _is_pandas(self.series) else self.series.drop_nulls().unique()
+        texts = [text for text in list(distinct) if isinstance(text, str) and text.strip()]
+        return texts[:2]
+
+    def load_texts(self) -> list[str | None]:
+        """Return the texts of all rows."""
+        return [value if isinstance(value, str) else None for value in self.series.to_list()]
 
     @cached_property
     def _values(self) -> PerSample:

@@ -17,6 +17,8 @@ from ytheta.logs.reading.file import read_file
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
+from ytheta.logs.reading.reshaping.long_table import unstack_joints
+from ytheta.logs.reading.reshaping.stamps import join_stamps
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.locking.lock_joints import list_locked
 from ytheta.robot.robot import Robot, check_is_robot
@@ -114,7 +116,8 @@ def read_unchecked(
     """Read a file or a table in memory and convert it to SI units, without checks of its rows."""
     name = name or describe_source(source)
     columns = options.add_to(read_mapping(mapping), robot)
-    return UncheckedLog(assemble_log(_read_columns(source, robot, columns, name), robot, columns, name), robot, columns)
+    table = unstack_joints(join_stamps(_read_columns(source, robot, columns, name)), robot.actuated, name)
+    return UncheckedLog(assemble_log(table, robot, columns, name), robot, columns)
 
 
 def describe_source(source: LogInput) -> str:

@@ -28,6 +28,19 @@ class DatedColumn(Protocol):
     def read_seconds(self, rows: slice) -> PerSample: ...
 
 
+@runtime_checkable
+class LabelColumn(Protocol):
+    """A column that may contain texts, such as the name of a joint."""
+
+    def list_labels(self) -> list[str]:
+        """Return the first two different texts of the column, fewer if there are fewer."""
+        ...
+
+    def load_texts(self) -> Sequence[str | None]:
+        """Return the texts of all rows."""
+        ...
+
+
 def read_time_column(column: Column, rows: slice) -> PerSample:
     """Return rows of a column of time: numbers of any unit, or dates in seconds."""
     return column.read_seconds(rows) if isinstance(column, DatedColumn) else column[rows]
@@ -41,6 +54,8 @@ class ColumnTable:
     ``kind`` is the format; ``topic``, ``message_type`` and ``ignored_joints`` are as in LogOrigin. ``starts`` are the
     first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
     is more than its columns. ``has_groups`` is true if an option can choose the group or struct that contains the log.
+    ``time_parts`` are the columns of seconds and of nanoseconds from which a column of time was made.
+    ``texts`` contains the lists of texts that may be the names of the joints.
     """
 
     names: tuple[str, ...]
@@ -56,6 +71,8 @@ class ColumnTable:
     starts: tuple[int, ...] = ()
     contents: str = ""
     has_groups: bool = False
+    time_parts: frozenset[int] = frozenset()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], rows: int, *, kind: str) -> ColumnTable:

@@ -123,3 +123,63 @@ def test_other_names_are_unknown(name: str) -> None:
 )
 def test_names_of_time(name: str, expected: object) -> None:
     assert parse_time_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity", "unit"),
+    [
+        ("Joint 1 [deg]", "q", "deg"),
+        ("Joint 1 [°/s]", "qd", "deg"),
+        ("Joint1 (rad/s)", "qd", "rad"),
+        ("joint_1 [rpm]", "qd", "rpm"),
+        ("Axis 1 [Nm]", "tau", "Nm"),
+        ("J1 [A]", "current", "A"),
+        ("j1_deg", "q", "deg"),
+        ("j1_deg_s", "qd", "deg"),
+        ("elbow [mm]", "q", "mm"),
+        ("elbow_mNm", "tau", "mNm"),
+    ],
+)
+def test_a_unit_is_that_of_a_quantity(name: str, quantity: str, unit: str) -> None:
+    parsed = NameParser(("shoulder", "elbow")).parse(name)
+    assert parsed is not None
+    assert (parsed.quantity, parsed.unit, parsed.by_unit) == (quantity, unit, True)
+
+
+def test_a_unit_alone_says_nothing_about_other_columns() -> None:
+    parser = NameParser(("shoulder", "elbow"))
+    for name in (
+        "x1 [deg]",
+        "temperature 1 [deg]",
+        "joint 1",
+        "joint 1 [s]",
+        "tool joint 1 [deg]",
+        "1 [deg]",
+        "q1 [A]",
+    ):
+        parsed = parser.parse(name)
+        assert parsed is None or not parsed.by_unit
+    command = parser.parse("target joint 1 [deg]")
+    assert command is not None
+    assert command.is_command
+
+
+@pytest.mark.parametrize(
+    "unit", ["[%]", "(%)", "[-]", "[‰]", "[µNm]", "[μNm]", "[kNm]", "[Nm/rad]", "_percent", "%", "[% of max]"]
+)
+def test_a_unit_that_is_not_known_makes_a_name_unknown(unit: str) -> None:
+    """Torques in percent must not be taken for Nm."""
+    assert NameParser(("shoulder",)).parse(f"tau1 {unit}") is None
+    assert NameParser(("shoulder",)).parse(f"shoulder torque {unit}") is None
+
+
+def test_signs_that_look_alike_and_words_for_units_of_time() -> None:
+    for name, unit in (("q1 [°]", "deg"), ("q1 [º]", "deg"), ("tau1 [N m]", "Nm"), ("q1 []", "")):
+        parsed = NameParser(()).parse(name)
+        assert parsed is not None
+        assert parsed.unit == unit
+    assert NameParser(()).parse("q1 [µrad]") is None
+    for name, unit in (("time [µs]", "us"), ("t_μs", "us"), ("time_msec", "ms"), ("timestamp (nanoseconds)", "ns")):
+        assert parse_time_name(name) == ((), unit)
+    assert parse_time_name("time [%]") is None
+    assert parse_time_name("%time") == ((), "")  # of rostopic echo -p

@@ -81,7 +81,7 @@ def test_similar_names_are_suggested_for_misspelt_columns(tmp_path: Path) -> Non
     def renamed(**names: str) -> Path:
         return write_file(tmp_path, format_csv({names.get(name, name): column for name, column in ARM_COLUMNS.items()}))
 
-    words = ("(choose from: p1, p2, t)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
+    words = ("(it has t, p1 … p2)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
     assert "?;" not in assert_file_refused(renamed(q1="p1", q2="p2"), *words)
     assert_file_refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
     (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ARM).findings if f.code == "torque")
@@ -261,3 +261,38 @@ def test_numbers_of_joints_in_another_order_are_reported(
     assert codes_above_notes(log) == ({"order"} if contradicts else set())
     columns = {f"{name[:-1]}_{names[int(name[-1]) - 1]}" if name != "t" else name: v for name, v in ARM_COLUMNS.items()}
     assert codes_above_notes(read_log(write_file(tmp_path, format_csv(columns)), robot)) == set()  # the twin: by name
+
+
+def test_columns_known_only_by_their_units_are_used_if_no_name_says_more(tmp_path: Path) -> None:
+    units = {"q": "[rad]", "qd": "[rad/s]", "tau": "[Nm]"}
+    columns = {
+        name if name == "t" else f"Joint {name[-1]} {units[name[:-1]]}": values for name, values in ARM_COLUMNS.items()
+    }
+    log = read_log(write_file(tmp_path, format_csv(columns)), ARM)
+    assert_same_log(log, ARM_LOG)
+    assert log.origin is not None
+    assert [column.unit for column in log.origin.columns] == ["s", "rad", "rad", "rad/s", "rad/s", "Nm", "Nm"]
+    other = {name: values + 1.0 for name, values in columns.items() if name != "t"}
+    assert_same_log(read_log(write_file(tmp_path, format_csv(other | ARM_COLUMNS)), ARM), ARM_LOG)
+
+
+def test_a_robot_with_one_joint_needs_no_numbers(tmp_path: Path) -> None:
+    urdf = """<robot name="pendulum"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="pivot" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+        </robot>"""
+    robot = ytheta.load(write_file(tmp_path, urdf, "pendulum.urdf"))
+    assert ARM_LOG.tau is not None
+    for q, tau, target in (
+        ("q", "tau", "q_d"),
+        ("position [rad]", "effort", "position_cmd"),
+        ("arm/q", "arm/tau", "x"),
+    ):
+        columns = {"t": ARM_LOG.t, q: ARM_LOG.q[:, 0], tau: ARM_LOG.tau[:, 0], target: ARM_LOG.q[:, 1]}
+        log = read_log(columns, robot)
+        np.testing.assert_array_equal(log.q[:, 0], ARM_LOG.q[:, 0])
+        assert log.tau is not None
+        np.testing.assert_array_equal(log.tau[:, 0], ARM_LOG.tau[:, 0])
+    # The twin: with two joints, it is not known whose position it is.
+    with pytest.raises(InputError, match="no columns q1 … q2"):
+        read_log({"t": ARM_LOG.t, "q": ARM_LOG.q[:, 0]}, ARM)

@@ -85,3 +85,23 @@ def test_faulty_ros_1_bags_are_refused(tmp_path: Path) -> None:
     other = write_ros1_bag(tmp_path / "other.bag", ARM_LOG, names=["elbow"])
     message = assert_file_refused(other, "the bag has: elbow", "other names (joint1, joint2)")
     assert "--lock" not in message  # not all joints can be locked
+
+
+def test_topics_of_commands_are_not_measurements(tmp_path: Path) -> None:
+    names = list(ARM.actuated)
+    folder = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=names, topics=("/joint_commands", "/joint_states"))
+    log = read_log(folder, ARM)
+    assert log.origin is not None
+    assert log.origin.topic == "/joint_states"
+    assert read_log(folder, ARM, topic="/joint_commands").origin is not None
+    topics = ("/arm/targetJoints", "/left/joint_states", "/right/joint_states")
+    folder = write_bag(tmp_path / "other", "MCAP", ARM_LOG, names=names, topics=topics)
+    assert_file_refused(folder, "several topics", "--topic /left/joint_states")
+
+
+def test_messages_without_efforts_are_a_warning_with_a_remedy_for_bags(tmp_path: Path) -> None:
+    silent = replace(ARM_LOG, tau=np.full_like(ARM_LOG.q, np.nan))
+    log = read_log(write_bag(tmp_path / "bag", "MCAP", silent, names=list(ARM.actuated)), ARM)
+    warning = next(finding for finding in log.findings if finding.code == "torque")
+    assert "its messages have no efforts" in warning.text
+    assert "record the efforts" in warning.text

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.support.log_files import (
@@ -95,6 +96,87 @@ def test_a_line_of_units_below_the_header_counts(before: str, tmp_path: Path) ->
     log = read_log(write_file(tmp_path, before + "\n".join([header, units, *rows])), ARM)
     np.testing.assert_allclose(log.q, ARM_LOG.q, rtol=1e-12)
     assert_file_refused(write_file(tmp_path, "\n".join([header, units.replace("Nm", "apples"), *rows])), "line 2")
+
+
+def test_a_commented_header_above_rows_with_texts_counts(tmp_path: Path) -> None:
+    """As rostopic echo -p writes it: the header begins with %, and the rows contain the names of the joints."""
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    text = "\n".join([f"%{header},field.frame_id", *(f"{row},base" for row in rows)])
+    assert_same_log(read_log(write_file(tmp_path, text), ARM), ARM_LOG)
+    # A header below the comment is that of the table.
+    text = "\n".join([f"# {header.replace('q', 'w')},frame", f"{header},frame", *(f"{row},base" for row in rows)])
+    assert_same_log(read_log(write_file(tmp_path, text), ARM), ARM_LOG)
+
+
+LEVELS = ["position", "velocity", "effort"]
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        [["", *(level for level in LEVELS for _ in ARM.actuated)], ["time", *ARM.actuated * 3]],
+        # A spreadsheet leaves the fields of merged cells empty.
+        [["time", *(text for level in LEVELS for text in (level, ""))], ["", *ARM.actuated * 3]],
+        # The columns and the index of a DataFrame of pandas have names.
+        [
+            ["quantity", *(level for level in LEVELS for _ in ARM.actuated)],
+            ["joint", *ARM.actuated * 3],
+            ["time", *[""] * 6],
+        ],
+        # Units below.
+        [
+            ["", *(level for level in LEVELS for _ in ARM.actuated)],
+            ["time", *ARM.actuated * 3],
+            ["s", *["rad"] * 2, *["rad/s"] * 2, *["Nm"] * 2],
+        ],
+    ],
+)
+def test_a_header_of_several_lines_is_joined(top: list[list[str]], tmp_path: Path) -> None:
+    _, *rows = format_csv(ARM_COLUMNS).splitlines()
+    path = write_file(tmp_path, "\n".join([*map(",".join, top), *rows]))
+    log = read_log(path, ARM)
+    assert_same_log(log, ARM_LOG)
+    assert not codes_above_notes(log)
+    # The twin: a line of other texts does not become data.
+    assert_file_refused(write_file(tmp_path, "\n".join([",".join(ARM_COLUMNS), *map(",".join, top), *rows])), "line 2")
+
+
+def test_an_index_of_dates_without_a_name_is_the_time(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: values for name, values in ARM_COLUMNS.items() if name != "t"})
+    frame.index = pd.Timestamp("2026-03-01") + pd.to_timedelta(ARM_LOG.t, unit="s")
+    frame.to_csv(tmp_path / "log.csv")
+    log = read_log(tmp_path / "log.csv", ARM)
+    np.testing.assert_allclose(log.t, ARM_LOG.t, atol=1e-9)
+    # The twin: an index of numbers counts rows.
+    frame.reset_index(drop=True).to_csv(tmp_path / "log.csv")
+    assert_file_refused(tmp_path / "log.csv", "no time column")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_degree_sign_counts_in_all_encodings(encoding: str, tmp_path: Path) -> None:
+    """Even if the positions are so small that they could be radians."""
+    columns = {f"{name} [°]" if name in ("q1", "q2") else name: values for name, values in ARM_COLUMNS.items()}
+    text = format_csv({name: values for name, values in columns.items() if not name.startswith("qd")})
+    log = read_log(write_file(tmp_path, text.encode(encoding)), ARM)
+    np.testing.assert_allclose(log.q, np.radians(ARM_LOG.q), rtol=1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 3, 7])
+def test_a_header_with_more_or_fewer_names_than_fields_is_refused(place: int, tmp_path: Path) -> None:
+    """A name too many, at any place, would shift all columns after it."""
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    names = header.split(",")
+    longer = ",".join([*names[:place], "more", *names[place:]])
+    assert_file_refused(write_file(tmp_path, "\n".join([longer, *rows])), "8 names", "7 fields", "correct the header")
+    shorter = ",".join([*names[:place], *names[place + 1 :]]) if place < 7 else ",".join(names[:-1])
+    assert_file_refused(write_file(tmp_path, "\n".join([shorter, *rows])), "6 names", "7 fields")
+
+
+@pytest.mark.parametrize(("of_header", "of_rows"), [(",", ""), ("", ","), (",,", ","), (",", ",")])
+def test_separators_at_the_end_of_lines_do_not_count(of_header: str, of_rows: str, tmp_path: Path) -> None:
+    header, *rows = format_csv(ARM_COLUMNS).splitlines()
+    text = "\n".join([header + of_header, *(row + of_rows for row in rows)])
+    assert_same_log(read_log(write_file(tmp_path, text), ARM), ARM_LOG)
 
 
 def test_rows_with_missing_values_are_dropped(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,3 +132,22 @@ def test_long_headers_are_not_read(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < size / 10
     finally:
         tracemalloc.stop()
+
+
+def test_time_may_be_a_matrix_of_one_column(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {"t": ARM_LOG.t[:, None], "q": ARM_LOG.q, "qd": ARM_LOG.qd, "tau": ARM_LOG.tau}
+    np.savez(tmp_path / "log.npz", **arrays)
+    assert_same_log(read_log(tmp_path / "log.npz", ARM), ARM_LOG)
+
+
+def test_archives_of_python_2_are_read_without_a_warning(tmp_path: Path) -> None:
+    """It wrote 150L for the whole number 150 in the headers of arrays."""
+    path = tmp_path / "log.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, values in ARM_COLUMNS.items():
+            header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (150L,), }".ljust(117) + b"\n"
+            content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + values.tobytes()
+            archive.writestr(f"{name}.npy", content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same_log(read_log(path, ARM), ARM_LOG)

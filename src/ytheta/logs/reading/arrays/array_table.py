@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.arrays.client import ArrayFile, StoredArray
-from ytheta.logs.reading.arrays.recordings import join_tables, split_recordings
+from ytheta.logs.reading.arrays.recordings import join_tables, merge_texts, split_recordings
 from ytheta.logs.reading.columns.column_names import parse_time_name
 from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import Column, ColumnTable
@@ -84,7 +84,8 @@ def _make_array_table(file: ArrayFile, arrays: Sequence[StoredArray], joints: Se
             columns += [(f"{array.name}{k + 1}", ArrayColumn(array, k, transposed)) for k in range(count)]
         else:
             others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
-    return make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
+    table = make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
+    return replace(table, texts=merge_texts(file.texts, source))
 
 
 def _select_scope(arrays: Sequence[StoredArray], topic: str, source: str) -> list[StoredArray]:

@@ -50,7 +50,7 @@ class StoredArray:
 
 
 class ArrayFile:
-    """A file of nested arrays, and what its other entries are.
+    """A file of nested arrays, what its other entries are, and the lists of texts that may be the names of joints.
 
     The process that reads it ends when this object and its arrays are not needed any more.
     """
@@ -63,6 +63,7 @@ class ArrayFile:
         listing = self._ask(None).content
         self._arrays: list[tuple[str, list[int], int | None]] = listing["arrays"]
         self.others: Mapping[str, str] = listing["others"]
+        self.texts: Mapping[str, tuple[str, ...]] = {name: tuple(each) for name, each in listing["texts"].items()}
 
     def list_arrays(self) -> list[StoredArray]:
         """Return all arrays. They are not kept, since they refer to this object."""

@@ -13,10 +13,13 @@ import h5py
 import numpy as np
 
 from ytheta.logs.reading.arrays.listing import NUMBERS, ListedArray, Listing, RefusedError
+from ytheta.logs.reading.columns.column_names import parse_label_name
+from ytheta.logs.reading.memory import list_texts
 
 MAX_OBJECTS = 10_000  # groups, datasets and links
 MAX_DEPTH = 20  # of groups within groups
 MAX_CELLS = 1000  # of a cell array
+MAX_LABELS = 100_000  # texts of a dataset of joint names, which may have one row per sample
 MATLAB_GROUPS = ("#refs#", "#subsystem#")
 COPY_REMEDY = "copy the data into one file"
 
@@ -26,7 +29,7 @@ def list_arrays(path: Path) -> Listing:
     file = h5py.File(path, "r", locking=False)  # stays open until the process ends
     walk = _Walk(file, [], {}, set())
     walk.visit_group(file, "", 0)
-    return Listing(walk.arrays, walk.others)
+    return Listing(walk.arrays, walk.others, walk.texts)
 
 
 class _Walk:
@@ -37,12 +40,16 @@ class _Walk:
         self.arrays = arrays
         self.others = others
         self.visited = visited
+        self.texts: dict[str, tuple[str, ...]] = {}
 
     def visit_group(self, group: Any, prefix: str, depth: int) -> None:
         address = h5py.h5o.get_info(group.id).addr
         if address in self.visited or depth > MAX_DEPTH:
             return
         self.visited.add(address)
+        for name in group.attrs:
+            if parse_label_name(name) is not None and (labels := list_texts(group.attrs[name])):
+                self.texts[f"{prefix}{name}"] = labels
         for name in group:
             if not prefix and name in MATLAB_GROUPS:
                 continue
@@ -73,6 +80,8 @@ class _Walk:
             self.others[path] = "empty"
         elif "MATLAB_object_decode" in dataset.attrs:
             self.others[path] = "a MATLAB object, such as a table or a timeseries; save matrices or structs instead"
+        elif labels := self.read_labels(dataset, path):
+            self.texts[path] = labels
         elif kind == h5py.ref_dtype:
             self.visit_cells(dataset, path)
         elif kind.names:
@@ -80,6 +89,19 @@ class _Walk:
                 self.add(f"{path}/{field}", dataset, kind[field], field)
         else:
             self.add(path, dataset, kind, None)
+
+    def read_labels(self, dataset: Any, path: str) -> tuple[str, ...]:
+        """Return the texts of a dataset or a cell array of MATLAB whose name is that of joint names, or nothing."""
+        if parse_label_name(path) is None or dataset.size > MAX_LABELS:
+            return ()
+        if h5py.check_string_dtype(dataset.dtype) is not None:
+            return list_texts(dataset.asstr(errors="replace")[()])
+        if dataset.dtype != h5py.ref_dtype:
+            return ()
+        cells = [self.file[reference] for reference in dataset[()].ravel(order="C")]
+        if not all(isinstance(cell, h5py.Dataset) and cell.attrs.get("MATLAB_class") == b"char" for cell in cells):
+            return ()
+        return tuple("".join(map(chr, cell[()].ravel().tolist())) for cell in cells if cell.size <= MAX_LABELS)
 
     def visit_cells(self, dataset: Any, path: str) -> None:
         """List the arrays of a cell array of MATLAB: cell k of q is called qk."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,11 @@ class ListedArray:
 
 @dataclass(frozen=True)
 class Listing:
-    """All arrays of a file, and what the other entries are."""
+    """All arrays of a file, what the other entries are, and the lists of texts that may be the names of joints."""
 
     arrays: Sequence[ListedArray]
     others: Mapping[str, str]
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def name_with_article(kind: str) -> str:

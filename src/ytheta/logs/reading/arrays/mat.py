@@ -14,6 +14,8 @@ import numpy as np
 import scipy.io
 
 from ytheta.logs.reading.arrays.listing import NUMBERS, ListedArray, Listing, RefusedError
+from ytheta.logs.reading.columns.column_names import parse_label_name
+from ytheta.logs.reading.memory import list_texts
 
 NUMERIC_CLASSES = frozenset(
     ["double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical"]
@@ -27,14 +29,21 @@ def list_arrays(path: Path) -> Listing:
     """List the matrices of a file, and those in its structs and cell arrays."""
     arrays: list[ListedArray] = []
     others: dict[str, str] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for name, shape, kind in scipy.io.whosmat(str(path)):
-        if kind in NUMERIC_CLASSES:
+        if (
+            kind in ("char", "cell")
+            and parse_label_name(name) is not None
+            and (labels := _read_labels(_load(path, name)))
+        ):
+            texts[name] = labels
+        elif kind in NUMERIC_CLASSES:
             arrays.append(ListedArray(name, tuple(map(int, shape)), None, partial(_load_numbers, path, name)))
         elif kind in ("struct", "cell"):
-            _add(name, _load(path, name), 0, arrays, others)
+            _add(name, _load(path, name), 0, arrays, others, texts)
         else:
             others[name] = "a text" if kind == "char" else f"a MATLAB object ({kind}); save matrices or structs instead"
-    return Listing(arrays, others)
+    return Listing(arrays, others, texts)
 
 
 def _load(path: Path, name: str) -> Any:
@@ -49,16 +58,35 @@ def _load_numbers(path: Path, name: str) -> Any:
     return values
 
 
-def _add(name: str, value: Any, depth: int, arrays: list[ListedArray], others: dict[str, str]) -> None:
+def _read_labels(value: Any) -> tuple[str, ...]:
+    """Return the texts of a char matrix, one per row, or of a cell array of texts; nothing if it contains others."""
+    if not isinstance(value, np.ndarray):
+        return ()
+    cells = list(value.ravel(order="F"))
+    if value.dtype == object and all(isinstance(cell, np.ndarray) and cell.size == 1 for cell in cells):
+        return list_texts([cell.item() for cell in cells])
+    return list_texts(cells) if value.dtype.kind in "US" else ()
+
+
+def _add(
+    name: str,
+    value: Any,
+    depth: int,
+    arrays: list[ListedArray],
+    others: dict[str, str],
+    texts: dict[str, tuple[str, ...]],
+) -> None:
     if len(arrays) + len(others) > MAX_ARRAYS:
         raise RefusedError(f"it has more than {MAX_ARRAYS} arrays; a log has fewer")
     if not isinstance(value, np.ndarray) or depth > MAX_DEPTH:
         others[name] = f"a value of type {type(value).__name__}"
+    elif parse_label_name(name) is not None and (labels := _read_labels(value)):
+        texts[name] = labels
     elif value.dtype.names:
         for field in value.dtype.names:
-            _add_entries(f"{name}.{field}", value[field], depth, arrays, others, separator="")
+            _add_entries(f"{name}.{field}", value[field], depth, arrays, others, texts, separator="")
     elif value.dtype == object:
-        _add_entries(name, value, depth, arrays, others, separator="cells")
+        _add_entries(name, value, depth, arrays, others, texts, separator="cells")
     elif value.dtype.kind in NUMBERS:
         arrays.append(ListedArray(name, value.shape, value.nbytes, lambda: value))
     else:
@@ -66,12 +94,19 @@ def _add(name: str, value: Any, depth: int, arrays: list[ListedArray], others: d
 
 
 def _add_entries(
-    name: str, entries: Any, depth: int, arrays: list[ListedArray], others: dict[str, str], *, separator: str
+    name: str,
+    entries: Any,
+    depth: int,
+    arrays: list[ListedArray],
+    others: dict[str, str],
+    texts: dict[str, tuple[str, ...]],
+    *,
+    separator: str,
 ) -> None:
     """Add the contents of the cells of a cell array, or of one field of all structs of a struct array."""
     values = list(entries.ravel(order="F"))
     if len(values) == 1:
-        _add(name, values[0], depth + 1, arrays, others)
+        _add(name, values[0], depth + 1, arrays, others, texts)
         return
     if not separator or len(values) > MAX_CELLS:
         rows = _stack_rows(values)
@@ -81,7 +116,7 @@ def _add_entries(
             arrays.append(ListedArray(name, rows.shape, rows.nbytes, lambda: rows))
         return
     for k, value in enumerate(values):
-        _add(f"{name}{k + 1}", value, depth + 1, arrays, others)
+        _add(f"{name}{k + 1}", value, depth + 1, arrays, others, texts)
 
 
 def _stack_rows(values: list[Any]) -> Any:

@@ -7,12 +7,13 @@ follow each other with a pause.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.arrays.client import StoredArray
@@ -59,7 +60,27 @@ def join_tables(tables: Sequence[ColumnTable]) -> ColumnTable:
         fields={"episodes": len(tables)},
     )
     joined = ColumnTable.of(columns, sum(rows), kind=tables[0].kind)
-    return replace(joined, starts=tuple(accumulate(rows[:-1])), findings=(finding,), others=tables[0].others)
+    return replace(
+        joined,
+        starts=tuple(accumulate(rows[:-1])),
+        findings=(finding,),
+        others=tables[0].others,
+        texts=tables[0].texts,
+    )
+
+
+def merge_texts(texts: Mapping[str, tuple[str, ...]], source: str) -> dict[str, tuple[str, ...]]:
+    """Return lists of texts with names without the groups of recordings; they must be the same in all recordings."""
+    merged: dict[str, tuple[str, ...]] = {}
+    for full_name, labels in texts.items():
+        match = _NUMBERED.fullmatch(full_name)
+        name = full_name if match is None else match["before"] + match["rest"]
+        if merged.setdefault(name, labels) != labels:
+            raise InputError(
+                f"{source}: {name!r} is not the same in all recordings, so their joints may have different orders; "
+                "choose one recording with --topic"
+            )
+    return merged
 
 
 def split_recordings(arrays: Sequence[StoredArray]) -> list[list[StoredArray]]:

@@ -54,4 +54,5 @@ def _open_file(path: Path, reader: str) -> Listing:
 
 def _describe(listing: Listing) -> Reply:
     arrays = [[array.name, list(array.shape), array.stored_size] for array in listing.arrays]
-    return Reply({"arrays": arrays, "others": dict(listing.others)})
+    texts = {name: list(labels) for name, labels in listing.texts.items()}
+    return Reply({"arrays": arrays, "others": dict(listing.others), "texts": texts})

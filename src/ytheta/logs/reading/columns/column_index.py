@@ -37,7 +37,9 @@ class ColumnIndex:
     def _times(self) -> dict[tuple[str, ...], list[tuple[str, str]]]:
         """Names and units of the columns of time in every scope."""
         times: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-        for name in self.positions:
+        for name, positions in self.positions.items():
+            if positions[0] in self.table.time_parts:
+                continue
             if (parsed := parse_time_name(name)) is not None:
                 times.setdefault(parsed[0], []).append((name, parsed[1]))
         return times

@@ -12,101 +12,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
+from ytheta.logs.reading.columns.words import (
+    BRACKETED_UNITS,
+    COMMAND_WORDS,
+    JOINT_WORDS,
+    LABEL_NOUNS,
+    LABEL_WORDS,
+    NEUTRAL_WORDS,
+    OTHER_SCOPES,
+    POSITION_SCOPES,
+    QUANTITY_WORDS,
+    SECOND_WORDS,
+    SIGNAL_WORDS,
+    SPEED_UNIT_ENDS,
+    SPEED_UNITS,
+    SPEED_WORDS,
+    TIME_WORDS,
+    UNIT_QUANTITIES,
+    UNIT_WORDS,
+)
 
-QUANTITY_WORDS = {
-    "q": ("q", "pos", "position", "positions", "qpos", "angle", "angles"),
-    "qd": ("qd", "dq", "vel", "velocity", "velocities", "qvel", "qdot", "speed", "speeds"),
-    "tau": ("tau", "torque", "effort", "torques", "efforts", "eff", "trq", "moment", "moments"),
-    "current": ("current", "currents", "i", "amps"),
-}
-TIME_WORDS = ("t", "time", "timestamp", "timestamps", "tout")
-# Values that a controller wants or computes. They are never taken for measured ones.
-COMMAND_WORDS = frozenset(
-    [
-        "target",
-        "desired",
-        "des",
-        "cmd",
-        "command",
-        "commanded",
-        "commands",
-        "ref",
-        "reference",
-        "goal",
-        "setpoint",
-        "sp",
-        "action",
-        "d",
-    ]
-)
-NEUTRAL_WORDS = frozenset(
-    [
-        "joint",
-        "joints",
-        "jnt",
-        "j",
-        "axis",
-        "actual",
-        "act",
-        "measured",
-        "meas",
-        "msr",
-        "state",
-        "states",
-        "sensor",
-        "raw",
-        "filtered",
-        "filt",
-        "feedback",
-        "as",
-        "robot",
-        "robot0",
-    ]
-)
-# Names of the numbers of a signal whose name is that of the struct or topic around them, as in the structures and the
-# timeseries of Simulink (``q.Data``, ``q.signals.values``) and in arrays of ROS (``/positions/data``).
-SIGNAL_WORDS = frozenset(["data", "values", "value", "signals"])
-# A scope with one of these words does not contain joints.
-OTHER_SCOPES = frozenset(
-    [
-        "tcp",
-        "cartesian",
-        "cart",
-        "ee",
-        "eef",
-        "end",
-        "effector",
-        "tool",
-        "imu",
-        "camera",
-        "wrench",
-        "motor",
-        "motors",
-        "odom",
-    ]
-)
-# In LeRobot datasets, observation.state contains positions, unless the names of its entries say something else.
-POSITION_SCOPES = (("observation", "state"), ("observations", "state"))
-# Words for units, and what they are called in a mapping.
-UNIT_WORDS = {
-    "rad": "rad", "radian": "rad", "radians": "rad", "deg": "deg", "degree": "deg", "degrees": "deg", "mm": "mm",
-    "rpm": "rpm", "nm": "Nm", "mnm": "mNm", "nmm": "Nmm", "ma": "mA", "ms": "ms", "us": "us", "ns": "ns", "sec": "s",
-    "seconds": "s",
-}  # fmt: skip
-# Units per second: one word, or a unit with one of the words for seconds after it, as in deg_s and rad_per_sec.
-SPEED_WORDS = {"dps": "deg"}
-SPEED_UNITS = {word: unit for word, unit in UNIT_WORDS.items() if unit in ("rad", "deg", "mm")} | {"m": "metres"}
-SECOND_WORDS = ("s", "sec", "second")
-BRACKETED_UNITS = UNIT_WORDS | {
-    "rad/s": "rad", "deg/s": "deg", "°": "deg", "°/s": "deg", "m": "metres", "m/s": "metres", "n": "Nm", "n·m": "Nm",
-    "dps": "deg", "n*m": "Nm", "n.m": "Nm", "a": "A", "s": "s", "mm/s": "mm", "1/min": "rpm",
-}  # fmt: skip
+MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
 
 _BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
 _LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,4})(?=\D*$)")
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z][a-z]{2})|(?<=[a-z]{3})(?=[A-Z])")  # jointPosition, actualQ
-_SEPARATOR = re.compile(r"[^a-z0-9°]+")
+_SEPARATOR = re.compile(r"[^a-z0-9°%]+")
+# Signs that look alike: micro and the Greek letter mu, the degree sign and the ordinal indicator.
+_SIGNS = str.maketrans({"\N{MICRO SIGN}": "u", "\N{GREEK SMALL LETTER MU}": "u", "º": "°"})
 _INDEX = "{}"
 
 
@@ -115,6 +48,7 @@ class ColumnName:
     """A parsed name. ``index`` is the number or the joint of the column; ``family`` has {} in place of it.
 
     ``is_command`` is true for values that a controller wants or computes. ``unit`` is empty if the name has none.
+    ``by_unit`` is true if only the unit says which quantity it is.
     """
 
     quantity: str
@@ -123,6 +57,7 @@ class ColumnName:
     scope: tuple[str, ...] = ()
     is_command: bool = False
     unit: str = ""
+    by_unit: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +68,19 @@ class _Words:
     units: tuple[str, ...] = ()
     is_command: bool = False
     is_speed: bool = False  # the unit is one per second
+    has_joint_word: bool = False
+
+
+@dataclass(frozen=True)
+class _BracketedUnit:
+    """The unit in brackets at the end of a name; ``name`` is empty if there is none."""
+
+    name: str = ""
+    is_speed: bool = False  # a unit per second
+
+    @property
+    def names(self) -> list[str]:
+        return [self.name] if self.name else []
 
 
 @dataclass(frozen=True)
@@ -167,7 +115,7 @@ class NameParser:
 
 def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     """Return scope and unit of a column of time; None if the name is another one."""
-    text, unit = _split_unit(name)
+    text, bracketed = _split_unit(name)
     if len(text) > MAX_NAME_LENGTH:
         return None
     *scope, last = re.split(r"[/.]", text.casefold().strip("/."))
@@ -176,7 +124,31 @@ def parse_time_name(name: str) -> tuple[tuple[str, ...], str] | None:
     units = [known[word] for word in words[1:] if word in known]
     if not words or words[0] not in TIME_WORDS or len(units) != len(words) - 1 or len(units) > 1:
         return None
-    return tuple(part for part in scope if part), units[0] if units else unit
+    return tuple(part for part in scope if part), units[0] if units else bracketed.name
+
+
+def parse_label_name(name: str) -> tuple[tuple[str, ...], int | None] | None:
+    """Return scope and number of an entry whose texts are the names of joints; None if the name is another one.
+
+    The number is None if the entry is a list of all names.
+    """
+    if len(name) > MAX_NAME_LENGTH:
+        return None
+    parts = [part for part in re.split(r"[/.]", _WORD_BREAK.sub("_", name.strip()).casefold()) if part]
+    number = _LAST_NUMBER.search(parts[-1]) if parts else None
+    if number is not None:
+        parts[-1] = f"{parts[-1][: number.start()]} {parts[-1][number.end() :]}"
+        if not _split_words(parts[-1]):  # name.0
+            parts.pop()
+    words = set(_split_words(parts[-1])) if parts else set()
+    if not words & LABEL_NOUNS or not words <= LABEL_WORDS:
+        return None
+    return tuple(parts[:-1]), None if number is None else int(number.group(1))
+
+
+def is_command_name(name: str) -> bool:
+    """Return whether the name of a topic says that a controller wants its values, as /joint_commands does."""
+    return bool(set(_split_words(_WORD_BREAK.sub("_", name).casefold())) & (COMMAND_WORDS - {"d"}))
 
 
 def find_scope(name: str, joints: Sequence[str]) -> tuple[str, ...]:
@@ -196,15 +168,18 @@ def drop_quantity(scope: Sequence[str]) -> tuple[str, ...]:
     return tuple(scope)
 
 
-def _split_unit(name: str) -> tuple[str, str]:
-    """Return a name without its unit in brackets, and the unit; the unit is empty if there is none."""
-    text = name.strip()[: MAX_NAME_LENGTH + 1]
+def _split_unit(name: str) -> tuple[str, _BracketedUnit]:
+    """Return a name without its unit in brackets, and the unit."""
+    text = name.strip()[: MAX_NAME_LENGTH + 1].lstrip("%#").translate(_SIGNS)  # %time begins a header as a comment
     match = _BRACKETED_UNIT.search(text)
-    unit = BRACKETED_UNITS.get(match.group(1).strip().casefold()) if match else None
-    return (text[: match.start()], unit) if match and unit else (text, "")
+    word = match.group(1).strip().casefold() if match else ""
+    if match is None or word not in BRACKETED_UNITS:
+        # Signs without letters, such as [-] of a number without a unit, are a unit that is not known.
+        return (f"{text} %" if word and not _split_words(word) else text), _BracketedUnit()
+    return text[: match.start()], _BracketedUnit(BRACKETED_UNITS[word], word.endswith(SPEED_UNIT_ENDS))
 
 
-def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str) -> ColumnName | None:
+def _parse_template(text: str, match: re.Match[str], index: int | str, unit: _BracketedUnit) -> ColumnName | None:
     family = f"{text[: match.start()]}{_INDEX}{text[match.end() :]}"
     parts = [part for part in re.split(r"[/.]", family) if part]
     scope = tuple(part for part in parts[:-1] if _INDEX not in part)
@@ -225,19 +200,33 @@ def _parse_template(text: str, match: re.Match[str], index: int | str, unit: str
         quantities = last.quantities if last is not None else quantities
     if not quantities and _is_position_scope([*scope_words, *(_split_words(part) for part in core)]):
         quantities = frozenset({"q"})
+    by_unit = not quantities and (isinstance(index, str) or words.has_joint_word)
+    if by_unit:
+        quantities = _find_unit_quantity(words, unit)
     if len(quantities) == 2:  # "current" also means "present", as in current_position
         quantities -= {"current"}
     if len(quantities) != 1 or (words.is_speed and quantities != {"qd"}):
         return None
-    units = [*words.units, *([unit] if unit else [])]
+    units = [*words.units, *unit.names]
     if len(units) > 1:
         return None
     known = units[0] if units else ""
-    # A unit in brackets, which was cut off, distinguishes families too.
-    return ColumnName(next(iter(quantities)), f"{family} [{unit}]" if unit else family, index, scope, is_command, known)
+    if unit.name:  # it was cut off, but distinguishes families too
+        family = f"{family} [{unit.name}{'/s' if by_unit and unit.is_speed else ''}]"
+    return ColumnName(next(iter(quantities)), family, index, scope, is_command, known, by_unit)
 
 
-def _parse_signal(parts: Sequence[str], index: int | str, unit: str, family: str) -> ColumnName | None:
+def _find_unit_quantity(words: _Words, unit: _BracketedUnit) -> frozenset[str]:
+    """Return the quantity of the unit in a name or, in brackets, after it; nothing if it has no unit, or several."""
+    units = [*words.units, *unit.names]
+    if len(units) != 1:
+        return frozenset()
+    if words.is_speed or unit.is_speed:
+        return frozenset({"qd"})
+    return frozenset({UNIT_QUANTITIES[units[0]]} if units[0] in UNIT_QUANTITIES else ())
+
+
+def _parse_signal(parts: Sequence[str], index: int | str, unit: _BracketedUnit, family: str) -> ColumnName | None:
     """Return the meaning of the numbers of a signal, whose quantity is in the name of the struct or topic around it."""
     scope = [part for part in parts[:-1] if _INDEX not in part]
     while scope and set(_split_words(scope[-1])) <= SIGNAL_WORDS:
@@ -246,7 +235,7 @@ def _parse_signal(parts: Sequence[str], index: int | str, unit: str, family: str
     all_words = {word for part in scope for word in _split_words(part)}
     if words is None or len(words.quantities) != 1 or all_words & OTHER_SCOPES:
         return None
-    units = [*words.units, *([unit] if unit else [])]
+    units = [*words.units, *unit.names]
     is_command = words.is_command or bool(all_words & (COMMAND_WORDS - {"d"}))
     known = units[0] if len(units) == 1 else ""
     return ColumnName(next(iter(words.quantities)), family, index, tuple(scope), is_command, known)
@@ -268,7 +257,8 @@ def _interpret_words(words: list[str]) -> _Words | None:
             is_command = True
         elif word not in NEUTRAL_WORDS and word not in ("observation", "observations"):
             return None
-    return _Words(frozenset(quantities), tuple(units), is_command, bool(speed))
+    has_joint_word = any(word in JOINT_WORDS for word in words)
+    return _Words(frozenset(quantities), tuple(units), is_command, bool(speed), has_joint_word)
 
 
 def _split_speed_unit(words: list[str]) -> tuple[list[str], str]:

@@ -40,6 +40,11 @@ class Family:
         return self.members[0][1].unit
 
     @property
+    def by_unit(self) -> bool:
+        """Whether only the unit says which quantity it is."""
+        return self.members[0][1].by_unit
+
+    @property
     def by_joint(self) -> bool:
         """Whether the index is a joint's name, not a number."""
         return isinstance(self.members[0][1].index, str)

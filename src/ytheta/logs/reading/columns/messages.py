@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ytheta.errors import InputError, suggest_names
+from ytheta.errors import InputError, find_similar_names, suggest_names
 from ytheta.logs.reading.columns.column_index import ColumnIndex
-from ytheta.logs.reading.columns.column_names import QUANTITY_WORDS, drop_quantity
+from ytheta.logs.reading.columns.column_names import drop_quantity
 from ytheta.logs.reading.columns.families import Family, describe_missing_joints
+from ytheta.logs.reading.columns.words import QUANTITY_WORDS
 
 QUANTITY_NOUNS = {
     "t": "the time",
@@ -22,7 +23,10 @@ QUANTITY_NOUNS = {
     "wrench": "columns of the base's wrench",
     "sensors": "columns of the force-torque sensors",
 }
+MAX_GROUPS = 12  # groups of names in an error message
 LISTED_WORDS = 3  # words for a quantity in an error message
+
+_LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
 
 
 def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
@@ -153,6 +157,14 @@ class ColumnErrors:
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:
-    """Return in brackets the names similar to ``name``, or all names."""
-    suggestion = suggest_names(name, names).removeprefix("; ")
-    return f" ({suggestion})" if suggestion else ""
+    """Return in brackets the names similar to ``name``, or all names; numbered ones are shown as a group."""
+    known = [each for each in names if each.strip()]
+    if not known:
+        return ""
+    if find_similar_names(name, known):
+        return f" ({suggest_names(name, known).removeprefix('; ')})"
+    groups: dict[str, list[str]] = {}
+    for each in known:
+        groups.setdefault(_LAST_NUMBER.sub("{}", each), []).append(each)
+    listed = [group[0] if len(group) == 1 else f"{group[0]} … {group[-1]}" for group in groups.values()]
+    return f" (it has {', '.join(listed[:MAX_GROUPS])}{' and more' if len(listed) > MAX_GROUPS else ''})"

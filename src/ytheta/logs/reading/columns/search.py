@@ -14,16 +14,18 @@ from functools import cached_property
 
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_index import ColumnIndex, TimeColumn
-from ytheta.logs.reading.columns.column_names import (
-    QUANTITY_WORDS,
-    TIME_WORDS,
-    ColumnName,
-    NameParser,
-    find_scope,
-)
+from ytheta.logs.reading.columns.column_names import ColumnName, NameParser, find_scope
 from ytheta.logs.reading.columns.families import Family
+from ytheta.logs.reading.columns.joint_labels import (
+    JointLabels,
+    check_other_labels,
+    choose_labels,
+    find_joint_labels,
+    name_members,
+)
 from ytheta.logs.reading.columns.messages import ColumnErrors
 from ytheta.logs.reading.columns.places import Place
+from ytheta.logs.reading.columns.words import QUANTITY_WORDS, TIME_WORDS
 from ytheta.logs.reading.mapping import ColumnMapping, References
 from ytheta.logs.reading.mapping_values import Reference
 from ytheta.logs.reading.table import ColumnTable
@@ -36,6 +38,7 @@ class LogColumns:
     ``guessed`` is true if the file has no header, so that columns were assigned according to how many there are.
     ``units`` contains units from names, such as "deg" of ``q1_deg``. ``computed_torque`` is true if the torques are
     those that a controller computed. ``by_number`` is true if joints are known only by the numbers in names.
+    ``labels`` are the joint names that the file contains as texts for the numbers of the positions.
     ``places`` says where each quantity is; ``clock`` is the column of time if it was found at the place of the
     positions, not given by a mapping.
     """
@@ -49,6 +52,7 @@ class LogColumns:
     units: Mapping[str, str] = field(default_factory=dict)
     computed_torque: bool = False
     by_number: bool = False
+    labels: JointLabels | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     clock: TimeColumn | None = None
 
@@ -74,6 +78,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
         units=units | ({"t": clock.unit} if clock is not None and clock.unit else {}),
         computed_torque=tau.is_command,
         by_number=any(choice.by_number for choice in chosen.values()),
+        labels=q.labels,
         places={key: choice.place for key, choice in chosen.items() if choice.positions},
         clock=clock,
     )
@@ -88,6 +93,7 @@ class _Choice:
     unit: str = ""
     is_command: bool = False
     by_number: bool = False
+    labels: JointLabels | None = None
 
 
 @dataclass(frozen=True)
@@ -115,9 +121,21 @@ class _ColumnSearch:
         members: dict[tuple[str, bool], dict[str, ColumnName]] = {}
         for name, positions in self.index.positions.items():
             parsed = parser.parse(self.table.names[positions[0]])
+            if parsed is None and len(self.joints) == 1:  # a quantity without a number is that of the only joint
+                parsed = parser.parse(f"{self.joints[0]}/{self.table.names[positions[0]]}")
             if parsed is not None:
                 members.setdefault((parsed.family, isinstance(parsed.index, str)), {})[name] = parsed
-        return tuple(Family(self.joints, tuple(names.items())) for names in members.values())
+        return tuple(self._name_joints(Family(self.joints, tuple(names.items()))) for names in members.values())
+
+    @cached_property
+    def labels(self) -> Mapping[tuple[str, ...], JointLabels]:
+        """The joint names that the file contains as texts, by place."""
+        return find_joint_labels(self.table, self.joints, self.source)
+
+    def _name_joints(self, family: Family) -> Family:
+        """Return a family whose numbers are replaced by the joint names that the file contains for them, if any."""
+        labels = None if family.by_joint else choose_labels(self.labels, family.scope, len(family.members))
+        return family if labels is None or not labels.is_known(self.joints) else name_members(family, labels)
 
     def find_time(self, place: Place) -> tuple[int | None, TimeColumn | None]:
         """Return the time column, and the same as the time of a place unless the mapping gives the time of all rows.
@@ -203,13 +221,17 @@ class _ColumnSearch:
             for family in self.families
             if family.quantity == key and family.is_command == commands and family.is_complete
         ]
+        families = [family for family in families if not family.by_unit] or families
         near = [family for family in families if q.positions and Place(family.scope).is_same(q.place)]
         return near or families
 
     def _choose(self, family: Family) -> _Choice:
         positions = tuple(self._resolve(family.quantity, name) for name in family.list_names())
         place = Place(family.scope, tuple(self.index.list_times(family.scope)))
-        return _Choice(positions, place, family.unit, family.is_command, not family.by_joint)
+        if not family.by_joint:
+            check_other_labels(self.labels, family, self.joints, self.source)
+        labels = choose_labels(self.labels, family.scope, len(family.members))
+        return _Choice(positions, place, family.unit, family.is_command, not family.by_joint, labels)
 
     def _refuse_other(self, words: Sequence[str], content: str, *, optional: bool = False) -> None:
         """Raise an error if an entry has one of these names but is not a column; None stands for an optional one."""
@@ -221,14 +243,31 @@ class _ColumnSearch:
         """Return the columns that the mapping selects for a quantity."""
         n = len(self.joints)
         if isinstance(references, str):
-            start = 0 if references.replace("{}", "0").strip().casefold() in self.index.positions else 1
-            references = tuple(references.replace("{}", str(k)) for k in range(start, start + n))
+            start = 0 if self._has_column(references, 0) else 1
+            references = self._fill_template(references, start)
         if len(references) != n:
             raise InputError(
                 f"{self.mapping.source}, [columns]: {key!r} names {len(references)} columns, but the robot has {n} "
                 f"actuated coordinates ({', '.join(self.joints)}); name one for each"
             )
         return tuple(self._resolve(key, reference) for reference in references)
+
+    def _fill_template(self, template: str, start: int) -> tuple[str, ...]:
+        """Return the names of the columns of all joints: {} is a joint's number, counted from ``start``.
+
+        If the file contains the names of its joints as texts, they decide which number a joint has.
+        """
+        n = len(self.joints)
+        scope = find_scope(template.replace("{}", str(start)), self.joints)
+        count = next(k for k in range(n + len(self.index.positions) + 1) if not self._has_column(template, start + k))
+        labels = choose_labels(self.labels, scope, count)
+        numbers = {} if labels is None else {joint: start + k for k, joint in enumerate(labels.joints)}
+        if all(joint in numbers for joint in self.joints):
+            return tuple(template.replace("{}", str(numbers[joint])) for joint in self.joints)
+        return tuple(template.replace("{}", str(k)) for k in range(start, start + n))
+
+    def _has_column(self, template: str, number: int) -> bool:
+        return template.replace("{}", str(number)).strip().casefold() in self.index.positions
 
     def _resolve(self, key: str, reference: Reference) -> int:
         """Return the position of the column to which a mapping refers by name or by number."""

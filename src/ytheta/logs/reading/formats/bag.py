@@ -19,6 +19,7 @@ import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
 from ytheta.files.lengths import shorten
+from ytheta.logs.reading.columns.column_names import is_command_name
 from ytheta.logs.reading.columns.families import describe_missing_joints
 from ytheta.logs.reading.sizes.bag_folder import open_bag_files
 from ytheta.logs.reading.sizes.bounds import DamagedError
@@ -127,12 +128,13 @@ def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None
     if requested_topic is not None and requested_topic not in known:
         suggestion = suggest_names(requested_topic, known)
         raise InputError(f"{path} has no joint states on the topic {requested_topic!r}{suggestion}")
-    if requested_topic is None and len(known) > 1:
+    measured = [topic for topic in known if not is_command_name(topic)] or known
+    if requested_topic is None and len(measured) > 1:
         raise InputError(
             f"{path} contains joint states on several topics ({', '.join(known)}); "
-            f'choose one with --topic {known[0]}, or in a mapping: topic = "{known[0]}"'
+            f'choose one with --topic {measured[0]}, or in a mapping: topic = "{measured[0]}"'
         )
-    return requested_topic or known[0]
+    return requested_topic or measured[0]
 
 
 def _collect_messages(
@@ -203,6 +205,11 @@ def make_unreadable_error(path: Path, error: Exception) -> InputError:
     """Return the error of a bag that cannot be read, with the first line of the cause."""
     kind = _name_kind(path)
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if "Profile is not ros2" in reason:  # rosbags has one class for all its errors
+        return InputError(
+            f"{path} is an MCAP file without messages of ROS 2; write its joints as JSON lines or as a table, or "
+            f"record them as {JOINT_STATE}"
+        )
     remedy = "check that it was closed and copied completely"
     if kind == ROS1_KIND:
         remedy += "; rosbag reindex repairs a bag that was not closed"

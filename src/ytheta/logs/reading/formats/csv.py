@@ -8,7 +8,8 @@ with the wrong number of fields, or with a field that is not a number, is an err
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,12 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
+from ytheta.logs.reading.reshaping.vectors import Vectors, parse_list, parse_vector, read_repeated_list
 from ytheta.logs.reading.table import Column, ColumnTable
 
 if TYPE_CHECKING:
@@ -66,7 +69,33 @@ def _read_text(path: Path, skip: int, joints: Sequence[str], locked: Sequence[st
             f"{path}: no column separator found (comma, semicolon, tab or space); the first line is {first!r}; "
             "export the log with one of these separators"
         )
-    return _read_table(path, dialect)
+    return _read_table(path, _fit_header(path, dialect, lines))
+
+
+def _fit_header(path: Path, dialect: Dialect, lines: Sequence[str]) -> Dialect:
+    """Return the dialect with as many names as the rows have fields; empty ones at the end do not count.
+
+    Raise InputError if the number of names differs, because it is not known which columns they belong to.
+    """
+    rows = [dialect.split(line) for line in lines[dialect.skip :] if line.strip() and not is_comment(line)]
+    if dialect.names is None or len(rows) < 2:
+        return dialect
+    names, width = list(dialect.names), Counter(map(len, rows)).most_common(1)[0][0]
+    while len(names) > width and not names[-1]:
+        names.pop()
+    used = max(len(row) for row in _strip_empty_ends([row for row in rows if len(row) == width]))
+    names += [""] * (width - len(names) if used <= len(names) else 0)
+    if len(names) != width:
+        raise InputError(
+            f"{path}: the header has {len(names)} names, but the rows have {width} fields, so it is not known which "
+            "columns the names belong to; correct the header"
+        )
+    return replace(dialect, names=tuple(names), columns=width)
+
+
+def _strip_empty_ends(rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return rows without empty fields at their end, as separators at the end of lines give them."""
+    return [row[: max((k + 1 for k, field in enumerate(row) if field.strip()), default=0)] for row in rows]
 
 
 def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
@@ -92,22 +121,37 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
-    names = dialect.names or tuple(numbers)
-    columns: list[Column] = []
+    names = _name_index(dialect.names, texts) if dialect.names else tuple(numbers)
+    columns: list[tuple[str, Column]] = []
+    labels: dict[str, tuple[str, ...]] = {}
     for k, number in enumerate(numbers):
         values = frame[number].to_numpy()
-        if k in texts:
-            columns.append(TextColumn(partial(_load_texts, path, dialect, k, keep), names[k], str(path)))
+        load = partial(_load_texts, path, dialect, k, keep)
+        entries = parse_list(texts.get(k, ""))
+        if entries and isinstance(parse_vector(texts[k]), list):
+            columns += Vectors(names[k], str(path), len(entries), partial(_load_vectors, load)).list_columns()
+        elif entries and parse_label_name(names[k]) is not None:
+            lists = [parse_list(text) if text else None for text in load()]
+            labels[names[k]] = read_repeated_list(lists, names[k], str(path))
+        elif k in texts:
+            columns.append((names[k], TextColumn(load, names[k], str(path))))
         else:
-            columns.append(np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64))
+            columns.append((names[k], np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64)))
     return ColumnTable(
-        names,
-        columns,
+        tuple(name for name, _ in columns),
+        [column for _, column in columns],
         int(np.count_nonzero(keep)),
         dialect.names is not None,
         (*_report_preamble(dialect), *unparsed.findings),
         kind="text table",
+        texts=labels,
     )
+
+
+def _name_index(names: tuple[str, ...], texts: Collection[int]) -> tuple[str, ...]:
+    """Return the names; a first column of texts without a name is the time, as pandas writes an index of dates."""
+    is_index = not names[0] and 0 in texts and not any(parse_time_name(name) for name in names)
+    return ("time", *names[1:]) if is_index else names
 
 
 def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> pl.DataFrame:
@@ -131,17 +175,21 @@ def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> p
     )
 
 
-def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> frozenset[int]:
-    """Return the columns without a single number whose first row contains a text, such as a date."""
+def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> dict[int, str]:
+    """Return the texts in the first row of the columns that contain no number, such as a date or a list."""
     if not candidates:
-        return frozenset()
+        return {}
     first = next((line for _, line in _iterate_data_lines(path, dialect) if line.strip() and not is_comment(line)), "")
     fields = dialect.split(first)
-    return frozenset(
-        k
+    return {
+        k: fields[k]
         for k in candidates
         if k < len(fields) and parse_number(fields[k], decimal_comma=dialect.decimal_comma) is None
-    )
+    }
+
+
+def _load_vectors(load: Callable[[], list[str | None]]) -> list[list[float] | str | None]:
+    return [parse_vector(text) for text in load()]
 
 
 def _load_texts(path: Path, dialect: Dialect, column: int, keep: np.ndarray) -> list[str | None]:

@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from ytheta.logs.reading.columns.column_names import BRACKETED_UNITS
+from ytheta.logs.reading.columns.words import BRACKETED_UNITS
 
 COMMENT_PREFIXES = ("#", "%")
 SEPARATORS = (";", "\t", ",", " ")  # separators that are never part of a number come first
 SAMPLED_LINES = 200
+MAX_HEADER_ROWS = 4  # lines of names, one for each level
 MISSING_VALUES = frozenset({"", "na", "n/a", "null", "none", "-"})
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
@@ -70,20 +71,24 @@ def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
         return None
     separator, count = _choose_separator([line for _, line in content])
     preamble = _find_preamble([split_fields(line, separator) for _, line in content], count)
-    units = _parse_unit_row([split_fields(line, separator) for _, line in content[preamble : preamble + 2]])
     content = content[preamble:]
     first, line = content[0]
+    top = [split_fields(text, separator) for _, text in content[: MAX_HEADER_ROWS + 2]]
     body = [split_fields(text, separator) for _, text in content[1:]] or [split_fields(line, separator)]
     decimal_comma = separator in ";\t " and any(_DECIMAL_COMMA.fullmatch(f.strip()) for row in body for f in row)
-    names = _parse_header(split_fields(line, separator), decimal_comma=decimal_comma)
-    start = first
-    if names is not None and units is not None:
-        names = tuple(f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True))
-        del content[1]
-    if names is not None:
-        start = content[1][0] if len(content) > 1 else content[0][0] + 1 + (units is not None)
-    if names is None:
-        names = _parse_commented_header([text for k, text in numbered if k < first], separator, count)
+    names = _parse_commented_header([text for k, text in numbered if k < first], separator, count)
+    if names is not None and not _count_numbers(top[0]):  # the table has a header of its own below the comment
+        names = None
+    height = 0  # lines of the header
+    if names is None and (names := _parse_header(top[0], decimal_comma=decimal_comma)) is not None:
+        height = _count_header_rows(top)
+        if (units := _parse_unit_row([top[0], top[max(1, height - 1)]] if len(top) > 1 else [])) is not None:
+            height = max(2, height)
+            names = _join_header_rows(top[: height - 1])
+            names = tuple(f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True))
+        elif height > 1:
+            names = _join_header_rows(top[:height])
+    start = content[height][0] if len(content) > height else content[-1][0] + 1
     quoted = any('"' in text for _, text in content)
     padded = separator == " " or any(f != f.strip() for row in body for f in row)
     columns = len(names) if names else count
@@ -132,6 +137,40 @@ def _choose_separator(lines: list[str]) -> tuple[str, int]:
         if count > 1 and lines_with > most_lines:
             best, most_lines, columns = separator, lines_with, count
     return best, columns
+
+
+def _count_header_rows(rows: list[list[str]]) -> int:
+    """Return the number of lines of the header, which have texts, no numbers, and as many fields as the first.
+
+    There is only one if all its names are there and differ from each other.
+    """
+    if len({field.strip() for field in rows[0] if field.strip()}) == len(rows[0]):
+        return 1
+    for k, row in enumerate(rows[: MAX_HEADER_ROWS + 1]):
+        fields = [field.strip().strip('"').strip() for field in row]
+        is_text = any(fields) and all(not field or parse_number(field, decimal_comma=True) is None for field in fields)
+        if k and (len(row) != len(rows[0]) or not is_text):
+            return k
+    return 1
+
+
+def _join_header_rows(rows: list[list[str]]) -> tuple[str, ...]:
+    """Return names of several levels, such as position/elbow, from the lines of a header.
+
+    An empty field above a text belongs to the field on its left, since spreadsheets merge such cells. If only the first
+    fields of the last line are filled, they are the names of an index, as pandas writes them.
+    """
+    levels = [[field.strip().strip('"').strip() for field in row] for row in rows]
+    for upper in levels[:-1]:
+        for k in range(1, len(upper)):
+            if not upper[k] and levels[-1][k]:
+                upper[k] = upper[k - 1]
+    index = next((k for k, field in enumerate(levels[-1]) if not field), len(levels[-1]))
+    is_index = len(levels) > 1 and index < len(levels[-1]) and not any(levels[-1][index:])
+    return tuple(
+        levels[-1][k] if is_index and k < index else "/".join(level[k] for level in levels if level[k])
+        for k in range(len(levels[0]))
+    )
 
 
 def _parse_header(fields: list[str], *, decimal_comma: bool) -> tuple[str, ...] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.column_names import parse_time_name
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import ColumnTable
 
 MAX_LINE_LENGTH = 1 << 20  # bytes
@@ -35,6 +35,7 @@ def read_json_lines(path: Path) -> ColumnTable:
     layout: _Layout | None = None
     numbers = array("d")  # row by row
     rows, incomplete, has_objects = 0, 0, False
+    labels: dict[str, tuple[str, ...]] = {}
     for number, line in _iterate_lines(path):
         if incomplete:
             raise _make_error(path, incomplete, "it is not a JSON object")
@@ -51,18 +52,19 @@ def read_json_lines(path: Path) -> ColumnTable:
             record = _name_objects(record, 0)
         if layout is None:
             layout = _Layout.of(record)
+            labels = _find_labels(record)
             if len(layout.names) > MAX_COLUMNS:
                 raise _make_error(path, number, f"it has more than {MAX_COLUMNS} numbers")
+        if labels and _find_labels(record) != labels:
+            raise _make_error(path, number, "its joint names are others than those of the first object")
         numbers.extend(layout.read(record))
         rows += 1
     if layout is None:
         raise InputError(f"{path} contains no data; record the motion again, or choose another file")
     matrix = np.array(numbers).reshape(rows, len(layout.names))
     arrays = {name: matrix[:, k] for k, name in enumerate(layout.names)}
-    if (stamp := _join_stamp(arrays)) is not None:
-        arrays["time"] = stamp
     table = ColumnTable.of(arrays, rows, kind="JSON lines")
-    return replace(table, findings=(_report_truncated(incomplete),) if incomplete else ())
+    return replace(table, findings=(_report_truncated(incomplete),) if incomplete else (), texts=labels)
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,26 @@ def _flatten(record: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tup
             yield name, _to_number(value)
 
 
+def _find_labels(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the texts of numbered joint names, such as name_0 and name_1, as lists called names."""
+    numbered: dict[tuple[str, ...], dict[int, str]] = {}
+    for keys, value in _iterate_texts(record, (), 0):
+        parsed = parse_label_name(".".join(keys))
+        if parsed is not None and parsed[1] is not None:
+            numbered.setdefault(parsed[0], {})[parsed[1]] = value
+    return {".".join((*scope, "names")): tuple(texts[k] for k in sorted(texts)) for scope, texts in numbered.items()}
+
+
+def _iterate_texts(
+    record: Mapping[str, Any], keys: tuple[str, ...], depth: int
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    for key, value in record.items():
+        if isinstance(value, str):
+            yield (*keys, key), value
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
+            yield from _iterate_texts(value, (*keys, key), depth + 1)
+
+
 def _name_objects(record: Mapping[str, Any], depth: int) -> dict[str, Any]:
     """Return an object in which lists of objects are objects, whose keys are names or numbers from 1."""
     named = {}
@@ -206,16 +228,6 @@ def _to_number(value: float | None) -> float:
         return np.nan if value is None else float(value)
     except OverflowError:  # a whole number of more than 308 digits
         return np.inf
-
-
-def _join_stamp(arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return the time of the header of ROS messages in seconds from the first; None if there is no such header."""
-    for seconds, nanoseconds in (("sec", "nanosec"), ("secs", "nsecs")):
-        if f"header.stamp.{seconds}" in arrays and f"header.stamp.{nanoseconds}" in arrays and "time" not in arrays:
-            whole, rest = arrays[f"header.stamp.{seconds}"], arrays[f"header.stamp.{nanoseconds}"]
-            with np.errstate(invalid="ignore", over="ignore"):
-                return np.asarray((whole - whole[0]) + 1e-9 * rest)
-    return None
 
 
 def _make_error(path: Path, number: int, reason: str) -> InputError:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import lzma
 import math
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,14 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.memory import make_table
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.memory import list_texts, make_table
 from ytheta.logs.reading.sizes.bounds import RECORDED
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
 
 SUFFIX = ".npy"
-NUMBERS = "fiub"  # NumPy's kinds of numbers
+NUMBERS, TEXTS = "fiub", "US"  # NumPy's kinds of numbers and texts
 MAX_ARRAYS = 10_000
 MAX_HEADER_SIZE = 10_000  # bytes, as of NumPy; a header is a short text
 
@@ -43,17 +45,20 @@ def read_npz(path: Path) -> ColumnTable:
         arrays = [_read_header(path, archive, member) for member in members]
     columns: list[tuple[str, NpzColumn]] = []
     others: dict[str, str] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for array in arrays:
-        if array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
+        if array.dtype.kind in TEXTS and parse_label_name(array.name) is not None:
+            texts[array.name] = list_texts(array.load())
+        elif array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
             others[array.name] = array.describe()
-        elif len(array.shape) == 1:
+        elif len(array.shape) == 1 or (array.shape[1] == 1 and parse_time_name(array.name) is not None):
             columns.append((array.name, NpzColumn(array)))
         elif array.shape[1] > MAX_ARRAYS:
             others[array.name] = f"an array with {array.shape[1]:,} columns"
         else:
             columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
     rows = [column.array.shape[0] for _, column in columns]
-    return make_table(columns, rows, others, str(path), kind="NumPy archive")
+    return replace(make_table(columns, rows, others, str(path), kind="NumPy archive"), texts=texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +85,16 @@ class NpzArray:
     @cached_property
     def values(self) -> Shaped[np.ndarray, "..."]:
         """The array as floating-point numbers."""
+        return self.load().astype(np.float64, copy=False)
+
+    def load(self) -> Shaped[np.ndarray, "..."]:
+        """Read the array as it is."""
         with (
             _explain_errors(self.path),
             zipfile.ZipFile(self.path) as archive,
             archive.open(self.member) as file,
         ):
-            array = np.lib.format.read_array(file, allow_pickle=False)
-        return array.astype(np.float64, copy=False)
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +106,7 @@ class NpzColumn:
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         values = self.array.values
-        return np.asarray(values[rows] if self.number is None else values[rows, self.number])
+        return np.asarray(values.reshape(-1)[rows] if self.number is None else values[rows, self.number])
 
 
 def _read_header(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NpzArray:
@@ -143,7 +151,9 @@ def _check_header_length(file: Any, *, width: int) -> None:
 def _explain_errors(path: Path) -> Iterator[None]:
     """Turn the errors that damaged archives cause into one InputError."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about headers that Python 2 wrote
+            yield
     except InputError:
         raise
     except zipfile.BadZipFile as error:

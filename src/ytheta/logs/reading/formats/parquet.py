@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import Limits, ProcessEndedError, run_limited
 from ytheta.errors import InputError
+from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.dates import TextColumn
+from ytheta.logs.reading.reshaping.vectors import MAX_WIDTH, Vectors, read_repeated_list
 from ytheta.logs.reading.sizes.bounds import ENCODED
 from ytheta.logs.reading.sizes.parquet import DeclaredSizes
 from ytheta.logs.reading.table import Column, ColumnTable
@@ -21,6 +23,7 @@ from ytheta.shapes import PerSample
 if TYPE_CHECKING:
     import polars as pl
 
+UNNAMED_INDEX = "__index_level_0__"  # as pandas calls it
 PROBE_LIMITS = Limits(memory=2**33, seconds=30.0, processor_seconds=30.0)  # Polars reserves some GB of addresses
 
 
@@ -77,10 +80,41 @@ class ParquetDates:
 
 def read_parquet(path: Path) -> ColumnTable:
     """Return the table of a Parquet file; only the file's footer is read here."""
+    import polars as pl
+
     sizes = DeclaredSizes(path)
     schema, rows = read_schema(path, sizes)
-    columns = {name: _make_column(path, name, kind, sizes) for name, kind in schema.items()}
-    return ColumnTable.of(columns, rows, kind="Parquet")
+    columns: list[tuple[str, Column]] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, kind in schema.items():
+        inner = getattr(kind, "inner", None)
+        width = sizes.find_width(name) if inner is not None and rows else 0
+        if inner is not None and inner.is_numeric() and 0 < width <= MAX_WIDTH:
+            load = partial(_load_lists, path, name, sizes, width)
+            columns += Vectors(name, str(path), width, load).list_columns()
+        elif inner is not None and inner == pl.String and parse_label_name(name) is not None and width <= MAX_WIDTH:
+            lists = _load_lists(path, name, sizes, width)
+            texts[name] = read_repeated_list(lists, name, str(path))
+        else:
+            columns.append((_name_index(name, kind, schema), _make_column(path, name, kind, sizes)))
+    names = tuple(name for name, _ in columns)
+    return ColumnTable(names, [column for _, column in columns], rows, kind="Parquet", texts=texts)
+
+
+def _name_index(name: str, kind: pl.DataType, schema: Iterable[str]) -> str:
+    """Return the name of a column; an index of pandas without a name is the time if it consists of dates."""
+    import polars as pl
+
+    is_time = name == UNNAMED_INDEX and kind.base_type() in (pl.Datetime, pl.Duration)
+    return "time" if is_time and not any(parse_time_name(each) for each in schema) else name
+
+
+def _load_lists(path: Path, name: str, sizes: DeclaredSizes, width: int) -> Sequence[Any]:
+    import polars as pl
+
+    sizes.check_column(name, width=width)
+    with explain_errors(path):
+        return scan_file(path).select(pl.col(name)).collect()[name].to_list()
 
 
 def _make_column(path: Path, name: str, kind: pl.DataType, sizes: DeclaredSizes) -> Column:

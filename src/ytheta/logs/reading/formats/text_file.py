@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 HEAD_BYTES = 1 << 20  # number of bytes at the start of the file from which the first lines are read
+MAX_ENCODING_BYTES = 1 << 14  # number of bytes at the start, with all names, from which the encoding is detected
 UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -50,9 +52,18 @@ def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
 
 
 def _detect_encoding(path: Path) -> str:
-    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with a byte order mark."""
+    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with a byte order mark.
+
+    Text that is not valid UTF-8 is taken for that of Windows, where spreadsheets write the degree sign as one byte.
+    """
     with path.open("rb") as file:
-        start = file.read(3)
+        start = file.read(MAX_ENCODING_BYTES)
     if start.startswith(UTF16_BYTE_ORDER_MARKS):
         return "utf-16"
-    return "utf-8-sig" if start == UTF8_BYTE_ORDER_MARK else "utf-8"
+    if start.startswith(UTF8_BYTE_ORDER_MARK):
+        return "utf-8-sig"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # a character may be cut at the end
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

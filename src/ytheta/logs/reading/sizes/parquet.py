@@ -62,6 +62,18 @@ class DeclaredSizes:
                 raise DamagedError(f"a group of rows lacks the column {name!r}")
         self._checked.add(name)
 
+    def find_width(self, name: str) -> int:
+        """Return the declared number of values of a column of lists per row; 0 if lists have different lengths."""
+        with self._open():
+            rows = sum(group[GROUP_ROWS] for group in self._groups)
+            columns = [chunk[CHUNK_METADATA] for group in self._groups for chunk in group[GROUP_COLUMNS]]
+            values = sum(
+                column[COLUMN_VALUES]
+                for column in columns
+                if column[COLUMN_PATH][0] == name.encode() and len(column[COLUMN_PATH]) > 1
+            )
+        return values // rows if rows > 0 and values % rows == 0 else 0
+
     def check_footer(self) -> bool:
         """Raise InputError if the footer cannot be read; return whether Polars may fail to read it all the same."""
         with self._open():

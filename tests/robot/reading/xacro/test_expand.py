@@ -58,6 +58,31 @@ def test_arguments_of_included_files_exist(tmp_path: Path) -> None:
     assert load(path, xacro_args={"other": "2"}).movable
 
 
+@pytest.mark.parametrize("declaration", ["", '<xacro:arg name="kind" default="y"/>'])
+def test_an_argument_without_a_value_is_named(declaration: str, tmp_path: Path) -> None:
+    """UR's ur.urdf.xacro uses an argument in <robot>, before it declares its default."""
+    path = write(tmp_path, '<material name="$(arg kind)"/>' + declaration)
+    with pytest.raises(RobotFileError, match=r"uses the xacro argument 'kind' before .*--xacro-arg kind=VALUE"):
+        load(path)
+    assert load(path, xacro_args={"kind": "x"}).movable
+
+
+def test_an_argument_that_chooses_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    """As UR's ur.urdf.xacro does with ur_type, whose default names no robot."""
+    kind = '<xacro:arg name="kind" default="none"/>'
+    table = '<xacro:property name="t" value="${xacro.load_yaml(\'config/$(arg kind)/sizes.yaml\')}"/>'
+    path = write(tmp_path, kind + table + """<material name="${t['a']}"/>""")
+    with pytest.raises(RobotFileError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"arm.urdf.xacro needs the file '{tmp_path / 'config/none/sizes.yaml'}', which does not exist; check the path "
+        "in it, or the xacro argument kind=none"
+    )
+    (tmp_path / "config" / "small").mkdir(parents=True)
+    (tmp_path / "config" / "small" / "sizes.yaml").write_text("a: 1")
+    assert load(path, xacro_args={"kind": "small"}).movable
+
+
 def test_packages_are_found_in_given_folders_and_around_the_file(tmp_path: Path) -> None:
     include = '<xacro:include filename="$(find parts)/parts.xacro"/>'
     path = write(tmp_path / "elsewhere" / "robot", include)
@@ -136,6 +161,21 @@ def test_files_without_links_are_not_robots(tmp_path: Path) -> None:
         load(path)
     path.write_text(path.read_text().replace("</robot>", '<xacro:arm x="a"/></robot>'))
     assert [link.name for link in load(path).links] == ["a"]
+
+
+def test_a_part_of_a_robot_names_the_file_that_includes_it(tmp_path: Path) -> None:
+    hand = '<link name="hand"/><joint name="h" type="fixed"><parent link="a"/><child link="hand"/></joint>'
+    (tmp_path / "hand.xacro").write_text(f"{HEADER}{hand}</robot>")
+    with pytest.raises(InputError, match=r"joint 'h': its parent link 'a' does not exist"):
+        load(tmp_path / "hand.xacro")
+    whole = write(tmp_path, '<xacro:include filename="hand.xacro"/>')
+    with pytest.raises(RobotFileError) as caught:
+        load(tmp_path / "hand.xacro")
+    assert str(caught.value) == (
+        "hand.xacro is only a part of a robot: its joint 'h' connects the link 'a' of another file; load a file that "
+        "includes it: arm.urdf.xacro"
+    )
+    assert [link.name for link in load(whole).links] == ["base", "a", "hand"]
 
 
 def test_folders_are_named_by_their_option(tmp_path: Path) -> None:

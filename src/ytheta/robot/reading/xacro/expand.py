@@ -48,12 +48,35 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequen
 
 
 def check_is_robot(root: Node, path: Path) -> None:
-    """Raise an error if an expanded file has no links; the error names files beside it that include it."""
-    if root.tag != "robot" or root.first("link") is not None:
+    """Raise an error if an expanded file has no links, or if it is a part of a robot that a file beside it includes.
+
+    The error names the files that include it.
+    """
+    if root.tag != "robot":
+        return
+    foreign = _find_foreign_link(root)
+    if root.first("link") is not None and foreign is None:
         return
     users = _find_including_files(path)
     remedy = f"load a file that includes it: {', '.join(users)}" if users else "load the file of the whole robot"
-    raise RobotFileError(f"{path.name} has no <link> after its expansion, since it only defines macros; {remedy}")
+    if root.first("link") is None:
+        raise RobotFileError(f"{path.name} has no <link> after its expansion, since it only defines macros; {remedy}")
+    if foreign is not None and users:
+        joint, link = foreign
+        raise RobotFileError(
+            f"{path.name} is only a part of a robot: its joint {joint!r} connects the link {link!r} of another file; "
+            f"{remedy}"
+        )
+
+
+def _find_foreign_link(root: Node) -> tuple[str, str] | None:
+    """Return a joint that connects a link that the file does not have, and this link."""
+    links = {node.get("name", "") for node in root.all("link")}
+    for joint in root.all("joint"):
+        for end in (*joint.all("parent"), *joint.all("child")):
+            if end.get("link", "") not in links:
+                return joint.get("name", ""), end.get("link", "")
+    return None
 
 
 def _find_including_files(path: Path) -> list[str]:

@@ -168,6 +168,15 @@ def test_gravity_is_that_of_the_world(text: str, gravity: tuple[float, float, fl
     assert read(make_document(make_link("base"))).gravity == (0.0, 0.0, -9.81)
 
 
+@pytest.mark.parametrize(("version", "gravity"), [("1.4", (0.0, 0.0, -1.6)), ("1.5", (0.0, 0.0, -1.6)), ("1.6", None)])
+def test_gravity_was_a_part_of_physics(version: str, gravity: tuple[float, float, float] | None) -> None:
+    """libsdformat moves it when it converts a world from version 1.5 to 1.6."""
+    model = make_document(make_link("base")).removeprefix('<sdf version="1.9">').removesuffix("</sdf>")
+    physics = '<physics type="ode"><gravity>0 0 -1.6</gravity></physics>'
+    robot = read(f'<sdf version="{version}"><world name="w">{physics}{model}</world></sdf>')
+    assert robot.gravity == (gravity or (0.0, 0.0, -9.8))
+
+
 def test_several_models_with_joints_are_an_error_that_names_them() -> None:
     model = make_document(make_link("x") + make_link("y") + make_joint("j", "x", "y"))
     model = model.removeprefix('<sdf version="1.9">').removesuffix("</sdf>")

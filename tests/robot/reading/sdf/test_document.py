@@ -112,6 +112,23 @@ def test_includes_that_are_refused(uri: str, reason: str, tmp_path: Path) -> Non
         load(folder, make_including(uri))
 
 
+@pytest.mark.parametrize("uri", ["model://sun", "https://fuel.gazebosim.org/1.0/OpenRobotics/models/Sun"])
+def test_scenery_of_a_world_may_be_missing(uri: str, tmp_path: Path) -> None:
+    include = f"<include><uri>{uri}</uri></include>"
+    arm = make_document(make_link("base") + make_link("a") + make_joint("j", "base", "a"))
+    world = arm.replace("<model", f'<world name="w">{include}<model', 1).replace("</sdf>", "</world></sdf>")
+    robot = load(tmp_path, world)
+    assert [joint.name for joint in robot.movable] == ["j"]
+    (finding,) = [finding for finding in robot.findings if finding.names == (uri,)]
+    assert finding.is_warning
+    assert finding.text == f"models that the world includes were not found and are left out: {uri}"
+    assert robot.joints == load(tmp_path, world.replace(include, "")).joints
+    # Without anything else that moves, the robot itself is missing.
+    still = world.replace('type="revolute"', 'type="fixed"')
+    with pytest.raises(RobotFileError, match="--package-path"):
+        load(tmp_path, still)
+
+
 def test_a_folder_that_is_allowed_may_be_included_from(tmp_path: Path) -> None:
     write_hand(tmp_path / "shared")
     text = make_including("../shared/model.sdf")

@@ -32,7 +32,7 @@ from ytheta.robot.reading.sdf.frames import WORLD, FrameGraph, Placed
 from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
 from ytheta.robot.reading.sdf.joints import GEARBOX, TYPES, ChainReader, SdfJoint
 from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
-from ytheta.robot.reading.sdf.selection import Selection, select_robot
+from ytheta.robot.reading.sdf.selection import Selection, is_movable, select_robot
 from ytheta.robot.reading.sdf.shapes import locate_collision, read_collision
 from ytheta.robot.reading.sdf.uris import FileFinder
 from ytheta.robot.reading.snap import Snapper
@@ -54,12 +54,15 @@ def read_sdf(
     """Read a robot from the root element of an SDF document."""
     findings, snapper = FindingCollector("sdf"), Snapper(snap)
     files = FileFinder(path, package_paths, allow_paths)
-    root = expand_document(root, files, findings)
+    document = expand_document(root, files, findings)
+    root = document.root
     world = _find_world(root)
     content = read_content(world or root, findings)
     graph = FrameGraph(content.placed, snapper)
     bodies = BodyFinder(content, graph)
     joints = {key: _read_joint(key, placed, bodies, snapper) for key, placed in content.joints.items()}
+    if document.missing and not any(is_movable(joint) for joint in joints.values()):
+        raise document.missing[0]  # the robot is one of the missing models
     selection = select_robot(content, joints, root, findings)
     selection = replace(selection, joints={key: _rename(joint, selection) for key, joint in selection.joints.items()})
     gearboxes = [joint for joint in selection.joints.values() if joint.kind == GEARBOX]

@@ -189,11 +189,13 @@ def _read_limits(axis: Node, *, continuous: bool) -> Limits:
         return Limits()
     lower, upper = read_bound(limit, "lower", -math.inf), read_bound(limit, "upper", math.inf)
     velocity, effort = read_bound(limit, "velocity", math.inf), read_bound(limit, "effort", math.inf)
+    acceleration = read_bound(limit, "drake:acceleration", math.inf)
     return Limits(
         lower=-math.inf if continuous or lower <= -MIN_UNLIMITED else lower,
         upper=math.inf if continuous or upper >= MIN_UNLIMITED else upper,
         # SDF writes -1 for velocities and efforts without a limit.
         velocity=math.inf if velocity < 0.0 else velocity,
+        acceleration=math.inf if acceleration < 0.0 else acceleration,
         effort=math.inf if effort < 0.0 else effort,
     )
 

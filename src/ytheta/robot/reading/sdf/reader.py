@@ -17,10 +17,11 @@ from pathlib import Path
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
+from ytheta.findings import Finding, Severity
 from ytheta.robot.collision import CollisionShape
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Coupling, Force, Link
-from ytheta.robot.reading.actuated import choose_actuated
+from ytheta.robot.reading.actuated import ACTUATED, choose_actuated
 from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.mjcf.bodies import make_unique
 from ytheta.robot.reading.mjcf.findings import FindingCollector
@@ -28,7 +29,8 @@ from ytheta.robot.reading.sdf.assembly import Assembly, assemble
 from ytheta.robot.reading.sdf.couplings import name_position, read_gearboxes, read_mimics
 from ytheta.robot.reading.sdf.document import expand_document
 from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbers, require_text
-from ytheta.robot.reading.sdf.frames import WORLD, FrameGraph, Placed
+from ytheta.robot.reading.sdf.foreign_elements import report_foreign_elements
+from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed
 from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
 from ytheta.robot.reading.sdf.joints import GEARBOX, TYPES, ChainReader, SdfJoint
 from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
@@ -68,13 +70,13 @@ def read_sdf(
     gearboxes = [joint for joint in selection.joints.values() if joint.kind == GEARBOX]
     hinges = {key: joint for key, joint in selection.joints.items() if joint.kind != GEARBOX}
     selection = replace(selection, joints=hinges)
+    report_foreign_elements(_list_nodes(selection, content), findings)
     reader = ChainReader(graph, snapper, findings)
     couplings = [*read_mimics(hinges, bodies), *read_gearboxes(gearboxes, hinges, reader, bodies)]
     coupled = {name for coupling in couplings for name in (coupling.joint, *(name for name, _ in coupling.terms))}
     keys = {key for key, joint in hinges.items() if {name_position(joint, tag) for tag in ("axis", "axis2")} & coupled}
     assembly = assemble(selection, reader, content.static, fix_base=fix_base, coupled=keys)
     robot = _build(selection, assembly, couplings, content, graph, files, findings)
-    driven = [joint.name for joint in robot.movable if 0.0 < joint.limits.effort < math.inf]
     robot = replace(
         robot,
         gravity=_read_gravity(world),
@@ -82,7 +84,33 @@ def read_sdf(
         findings=(*snapper.findings, *findings.findings),
         source=path.name,
     )
-    return choose_actuated(robot, driven if len(driven) < len(robot.movable) else ())
+    return _choose_actuated(robot)
+
+
+def _choose_actuated(robot: Robot) -> Robot:
+    """Return the robot with its actuated coordinates. If it has loops, effort limits suggest them."""
+    if not robot.loops:
+        return robot
+    driven = [joint.name for joint in robot.movable if 0.0 < joint.limits.effort < math.inf]
+    is_told = 0 < len(driven) < len(robot.movable)
+    robot = choose_actuated(robot, driven if is_told else (), names_actuators=False)
+    reason = "joints with an effort limit count as driven" if is_told else "effort limits do not suggest them either"
+    names = tuple(name for name in robot.actuated if name not in robot.base_coordinates)
+    statement = f"SDF does not name actuators, and {reason}; the loops leave these coordinates actuated: "
+    remedy = "if others have motors, name them under 'actuated' in a TOML file that extends this one"
+    finding = Finding(ACTUATED, Severity.NOTE, statement + (", ".join(names) or "none"), remedy, names)
+    return replace(robot, findings=(*robot.findings, finding))
+
+
+def _list_nodes(selection: Selection, content: Content) -> list[Node]:
+    """Return the elements of the robot's models, links and joints."""
+    tops = {content.top_models[key] for key in selection.links}
+    models = [
+        placed.node
+        for key, placed in content.placed.items()
+        if placed.inner is not None and any(key == top or key.startswith(top + SEPARATOR) for top in tops)
+    ]
+    return [*models, *selection.links.values(), *(joint.node for joint in selection.joints.values())]
 
 
 def _find_world(root: Node) -> Node | None:

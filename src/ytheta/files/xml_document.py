@@ -7,6 +7,7 @@ declaration, so that no entity is expanded and no file is fetched.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from xml.parsers import expat
 from ytheta.errors import RobotFileError
 
 MAX_DEPTH = 500  # nested elements
+WEB_PAGE = "html"  # the root element, and the name of the document type, of a web page
+_WEB_PAGE_ADVICE = "this is a web page (HTML), not a robot description; download the file itself (on GitHub: Raw)"
+_LARGE_FILE_POINTER = b"version https://git-lfs"
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,21 @@ class Node:
         try:
             values = tuple(float(piece) for piece in text.split())
         except ValueError:
-            raise self.error(f"{key}={text[:60]!r} should contain numbers separated by spaces") from None
+            if _is_template(text):
+                raise self.error(
+                    f"{key}={text[:60]!r} is an expression of xacro, and this file is not expanded; rename it to .xacro"
+                ) from None
+            hint = ", with points in place of commas" if "," in text else ""
+            raise self.error(f"{key}={text[:60]!r} should contain numbers separated by spaces{hint}") from None
         if not all(math.isfinite(value) for value in values):
             raise self.error(f"{key}={text[:60]!r} should contain finite numbers")
         if count is not None and len(values) != count:
             raise self.error(f"{key}={text[:60]!r} should contain {count} number{'s' if count > 1 else ''}")
         return values
+
+
+def _is_template(text: str) -> bool:
+    return "${" in text or "$(" in text
 
 
 class _OpenElement:
@@ -103,6 +116,7 @@ class _OpenElement:
 
 def parse_xml(content: bytes, path: Path) -> Node:
     """Parse a document and return its root element."""
+    content = _blank_late_declaration(content)
     parser = expat.ParserCreate()
     open_elements = [_OpenElement("", {}, 0, 0)]
 
@@ -119,7 +133,9 @@ def parse_xml(content: bytes, path: Path) -> Node:
         node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children), closed.start, content)
         open_elements[-1].children.append(node)
 
-    def doctype(*_declaration: object) -> None:
+    def doctype(name: str, *_declaration: object) -> None:
+        if name.lower() == WEB_PAGE:
+            raise RobotFileError(f"{path.name}: {_WEB_PAGE_ADVICE}")
         raise RobotFileError(
             f"{path.name}, line {parser.CurrentLineNumber}: the file has a DOCTYPE, which may define entities and is "
             "refused; remove it (no robot description needs one)"
@@ -136,11 +152,47 @@ def parse_xml(content: bytes, path: Path) -> Node:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise RobotFileError(
-            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file: "
-            "a URDF starts with <robot>, an MJCF with <mujoco>, an SDF with <sdf>"
-        ) from None
+        root = open_elements[0].children[0] if open_elements[0].children else None
+        raise RobotFileError(_explain(error, content, path, root)) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know
         raise RobotFileError(f"{path.name}: this is not XML that can be read ({error}); save it as UTF-8") from None
-    return open_elements[0].children[0]
+    root = open_elements[0].children[0]
+    if root.tag.lower() == WEB_PAGE:
+        raise RobotFileError(f"{path.name}: {_WEB_PAGE_ADVICE}")
+    return root
+
+
+def _blank_late_declaration(content: bytes) -> bytes:
+    """Return a document whose ``<?xml …?>`` comes after blank lines or comments with spaces in place of it.
+
+    XML forbids this, but such files are common, and other readers of URDF accept them. Bytes keep their places.
+    """
+    match = re.match(rb"(?:\s|<!--.*?-->)+(<\?xml\s[^>]*\?>)", content, re.DOTALL)
+    if match is None:
+        return content
+    encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']*)", match[1])
+    if encoding is not None and encoding[1].lower() not in (b"utf-8", b"us-ascii"):
+        return content
+    return content[: match.start(1)] + b" " * len(match[1]) + content[match.end(1) :]
+
+
+def _explain(error: expat.ExpatError, content: bytes, path: Path, root: Node | None) -> str:
+    """Return why a document is not XML, and what to do. ``root`` is its root element, if its end was reached."""
+    place = f"{path.name}, line {error.lineno}"
+    if content.startswith(_LARGE_FILE_POINTER):
+        return f"{path.name}: this is a pointer of Git LFS, not the file itself; fetch the file with: git lfs pull"
+    start = content.lstrip()[:20].lower()
+    if start.startswith(b"<!doctype html"):
+        return f"{path.name}: {_WEB_PAGE_ADVICE}"
+    if root is not None:
+        return f"{place}: there is more text after the end of <{root.tag}>; remove it"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        if start.startswith(b"<") and error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
+            return f"{place}: this is not UTF-8; save the file as UTF-8, or name its encoding in <?xml …?>"
+    reason = expat.ErrorString(error.code)
+    return (
+        f"{place}: this is not XML ({reason}); check the file: a URDF starts with <robot>, an MJCF with <mujoco>, an "
+        "SDF with <sdf>"
+    )

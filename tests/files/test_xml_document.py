@@ -25,6 +25,11 @@ def test_a_declaration_may_come_after_blank_lines_and_comments(before: str, decl
     assert text[root.start :].startswith("<robot")
 
 
+def test_many_comments_cost_little() -> None:
+    """A pattern that can match comments in several ways would try all of them."""
+    assert parse("<!-- a -->\n" * 2000 + ROBOT).line == 2001
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -167,13 +167,24 @@ def _blank_late_declaration(content: bytes) -> bytes:
 
     XML forbids this, but such files are common, and other readers of URDF accept them. Bytes keep their places.
     """
-    match = re.match(rb"(?:\s|<!--.*?-->)+(<\?xml\s[^>]*\?>)", content, re.DOTALL)
+    start = _skip_spaces(content, 0)
+    while content.startswith(b"<!--", start):
+        end = content.find(b"-->", start)
+        if end < 0:
+            return content
+        start = _skip_spaces(content, end + 3)
+    match = re.compile(rb"<\?xml\s[^>]*\?>").match(content, start) if start else None
     if match is None:
         return content
-    encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']*)", match[1])
+    encoding = re.search(rb"encoding\s*=\s*[\"']([^\"']*)", match[0])
     if encoding is not None and encoding[1].lower() not in (b"utf-8", b"us-ascii"):
         return content
-    return content[: match.start(1)] + b" " * len(match[1]) + content[match.end(1) :]
+    return content[:start] + b" " * len(match[0]) + content[match.end() :]
+
+
+def _skip_spaces(content: bytes, start: int) -> int:
+    match = re.compile(rb"\s*").match(content, start)
+    return start if match is None else match.end()
 
 
 def _explain(error: expat.ExpatError, content: bytes, path: Path, root: Node | None) -> str:

@@ -262,6 +262,18 @@ def test_attributes_that_are_left_out_are_zero() -> None:
     assert (damped.viscous, damped.coulomb, rubbing.viscous, rubbing.coulomb) == (3.0, 0.0, 0.0, 4.0)
 
 
+def test_joints_without_lower_and_upper_are_named_in_one_note() -> None:
+    joint = '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/><limit effort="1" {4}/></joint>'
+    joints = [("p", "prismatic", "a", "b", ""), ("q", "revolute", "b", "c", ""), ("r", "continuous", "c", "d", "")]
+    joints += [("s", "fixed", "d", "e", ""), ("t", "revolute", "e", "f", 'upper="1"')]
+    links = "".join(f'<link name="{name}"/>' for name in "abcdef")
+    text = f'<robot name="r">{links}{"".join(joint.format(*words) for words in joints)}</robot>'
+    robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
+    assert [finding.text for finding in robot.findings] == [
+        "joints with a <limit> without lower and upper are treated as unbounded: p, q"
+    ]
+
+
 def test_infinite_limits_are_no_limits() -> None:
     limits = read_joint("revolute", '<limit lower="-inf" upper="INF" velocity="inf" effort="3"/>').joint("j").limits
     assert (limits.lower, limits.upper) == (-np.inf, np.inf)

@@ -2,7 +2,8 @@
 
 The default axis is (1, 0, 0), ``continuous`` is revolute without position limits, a link without ``inertial`` has no
 mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo``, ``transmission``, ``ros2_control``
-…) are ignored. Meshes are never opened.
+…) are ignored, apart from rotors that Drake adds; a warning names those that may change the dynamics. Meshes are never
+opened.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 from ytheta.robot.reading.urdf_extension import apply_extension
+from ytheta.robot.reading.urdf_extras import add_rotors, report_extras
+from ytheta.robot.reading.urdf_followers import fix_followers
 from ytheta.robot.robot import Robot
 
 KINDS_BY_TYPE = {
@@ -76,6 +79,9 @@ def read_urdf(
         for node, joint in zip(joint_nodes, joints, strict=True)
         if joint.moves and (mimic := node.first("mimic")) is not None
     )
+
+    joints, couplings, notes = fix_followers(add_rotors(joints, root), couplings)
+    findings += [*_report_unbounded(joint_nodes), *notes, *report_extras(root)]
 
     @cache
     def find_packages() -> dict[str, Path]:
@@ -190,9 +196,7 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
         child=child.text("link"),
         placement=read_origin(node, snapper),
         axis=_read_axis(node, snapper) if kind not in (JointKind.FIXED, JointKind.FREE) else (0.0, 0.0, 1.0),
-        limits=_read_limits(node, findings, continuous=kind_name == "continuous")
-        if kind_name != "floating"
-        else Limits(),
+        limits=_read_limits(node, continuous=kind_name == "continuous") if kind_name != "floating" else Limits(),
         drive=_read_drive(node),
     )
 
@@ -227,22 +231,37 @@ def _read_axis(node: Node, snapper: Snapper) -> Vector:
     return snapper.snap_axis(unit, node.where)
 
 
-def _read_limits(node: Node, findings: list[Finding], *, continuous: bool) -> Limits:
+def _read_limits(node: Node, *, continuous: bool) -> Limits:
     limit = node.first("limit")
     if limit is None:
         return Limits()
-    bounded = not continuous and ("lower" in limit.attributes or "upper" in limit.attributes)
-    if not bounded and not continuous and KINDS_BY_TYPE[node.text("type")] is not JointKind.FIXED:
-        name = node.text("name")
-        statement = f"joint {name!r} has a <limit> without lower and upper and is treated as unbounded"
-        findings.append(Finding("limits", Severity.NOTE, statement, names=(name,)))
+    bounded = not continuous and _has_bounds(limit)
     return Limits(
         lower=_read_limit(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
         upper=_read_limit(math.inf, limit, "upper", 0.0) if bounded else math.inf,
         velocity=_read_bound(limit, "velocity"),
-        acceleration=_read_bound(limit, "acceleration"),
+        acceleration=_read_bound(limit, "acceleration" if "acceleration" in limit.attributes else "drake:acceleration"),
         effort=_read_bound(limit, "effort"),
     )
+
+
+def _has_bounds(limit: Node) -> bool:
+    return "lower" in limit.attributes or "upper" in limit.attributes
+
+
+def _report_unbounded(nodes: Sequence[Node]) -> list[Finding]:
+    """Return a note about joints with a <limit> that does not limit their positions, unless they are continuous."""
+    names = tuple(
+        node.text("name")
+        for node in nodes
+        if node.text("type") in ("revolute", "prismatic")
+        and (limit := node.first("limit")) is not None
+        and not _has_bounds(limit)
+    )
+    if not names:
+        return []
+    statement = "joints with a <limit> without lower and upper are treated as unbounded"
+    return [Finding("limits", Severity.NOTE, f"{statement}: {', '.join(names)}", names=names)]
 
 
 def _read_bound(limit: Node, key: str) -> float:

@@ -163,6 +163,42 @@ def test_files_without_links_are_not_robots(tmp_path: Path) -> None:
     assert [link.name for link in load(path).links] == ["a"]
 
 
+@pytest.mark.parametrize(
+    "old",
+    [
+        '<include filename="more.xacro"/>',
+        '<property name="x" value="1"/>',
+        '<macro name="arm" params="x"><link name="y"/></macro><arm x="1"/>',
+    ],
+)
+def test_elements_without_the_prefix_are_refused(old: str, tmp_path: Path) -> None:
+    """xacro leaves them as they are, so that a part of the robot would be missing."""
+    tag = old[1:].split()[0]
+    with pytest.raises(RobotFileError, match=rf"has <{tag}> in place of <xacro:{tag}>, which xacro does not expand"):
+        load(write(tmp_path, old))
+
+
+def test_a_macro_that_is_called_without_the_prefix_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "whole.xacro"
+    macro = '<xacro:macro name="arm"><link name="a"/></xacro:macro>'
+    path.write_text(f"{HEADER}{macro}<arm/></robot>")
+    with pytest.raises(
+        RobotFileError, match=r"has no <link> after its expansion, but <arm>; if it is a macro, write <xacro:arm>$"
+    ):
+        load(path)
+    path.write_text(f"{HEADER}{macro}<xacro:arm/></robot>")
+    assert load(path).links
+
+
+def test_an_srdf_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "arm.srdf.xacro"
+    path.write_text(f'{HEADER}<group name="arm"><joint name="q1"/></group></robot>')
+    with pytest.raises(
+        RobotFileError, match=r"arm\.srdf\.xacro is an SRDF, with groups of joints for MoveIt; load the URDF"
+    ):
+        load(path)
+
+
 def test_a_part_of_a_robot_names_the_file_that_includes_it(tmp_path: Path) -> None:
     hand = '<link name="hand"/><joint name="h" type="fixed"><parent link="a"/><child link="hand"/></joint>'
     (tmp_path / "hand.xacro").write_text(f"{HEADER}{hand}</robot>")

@@ -28,6 +28,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 from ytheta.robot.reading.snap import Snapper, normalize_axis
+from ytheta.robot.reading.urdf_document import check_document
 from ytheta.robot.reading.urdf_extension import apply_extension
 from ytheta.robot.reading.urdf_extras import add_rotors, report_extras
 from ytheta.robot.reading.urdf_followers import fix_followers
@@ -62,12 +63,7 @@ def read_urdf(
     A floating joint makes the base float, and its frame becomes the home of the base. ``fix_base``: floating joints
     become fixed.
     """
-    _refuse_xacro(root)
-    if root.first("link") is None:
-        raise root.error(
-            "there is no <link>, so this is not the description of a robot, but perhaps an SRDF or a xacro file that "
-            "only defines macros; give the file of the whole robot"
-        )
+    check_document(root)
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
@@ -110,12 +106,6 @@ def read_urdf(
         source=path.name,
     )
     return apply_extension(robot, root, fix_base=fix_base)
-
-
-def _refuse_xacro(root: Node) -> None:
-    for node in (root, *root.descendants()):
-        if node.tag.startswith("xacro:"):
-            raise node.error("this is a xacro file, a template; rename it to .xacro, so that it is expanded")
 
 
 def _read_link(node: Node) -> Link:

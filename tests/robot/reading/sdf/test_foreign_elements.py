@@ -35,7 +35,7 @@ def find_warnings(robot: Robot) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        (make_arm(model='<drake:joint name="k" type="planar"/>'), "<drake:joint> in <model>"),
+        (make_arm(model="<drake:ball_constraint/>"), "<drake:ball_constraint> in <model>"),
         (make_arm(model="<drake:linear_bushing_rpy/>" * 3), "<drake:linear_bushing_rpy> in <model>"),
         (make_arm(link="<soft_shape><total_mass>2</total_mass></soft_shape>"), "<soft_shape> in <link>"),
         (make_arm(link="<weight>2</weight>"), "<weight> in <link>"),

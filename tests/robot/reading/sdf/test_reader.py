@@ -95,6 +95,7 @@ def test_torques_are_those_of_drake(name: str, tmp_path: Path) -> None:
         ("merge", 'pose relative_to="a"', "pose"),
         ("screw", "<screw_thread_pitch>0.3<", "<screw_thread_pitch>-0.3<"),
         ("box", "<density>900</density>", ""),
+        ("planar", "<drake:damping>0.3 0.4 0.5</drake:damping>", ""),
     ],
 )
 def test_a_wrong_file_has_other_torques(name: str, original: str, changed: str, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Pose, name, ``static`` and placement frame of an include replace those of the included model. A model included with
 ``merge="true"`` becomes a ``<merged>`` element, whose content belongs to the model around it. Worlds include scenery,
-such as ``model://sun``, that Gazebo downloads: models that a world includes may be missing.
+such as ``model://sun``, that Gazebo downloads: models that a world includes may be missing. A ``<drake:joint>`` becomes
+a ``<joint>`` whose type has the prefix of Drake.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ytheta.robot.reading.sdf.uris import FileFinder, MissingModelError
 from ytheta.robot.reading.sdf.version import read_version, upgrade
 
 MERGED = "merged"
+DRAKE = "drake:"  # the prefix of extensions
 MAX_INCLUDE_DEPTH = 16  # files that include each other in a row
 MAX_NESTED_MODELS = 30  # models inside each other
 MAX_ELEMENTS = 300_000  # of the document with all included files; the largest robots in public use have 10 000
@@ -74,9 +76,20 @@ def _expand(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int
             children += [included] if included is not None else []
         elif child.tag in ("world", "model"):
             children.append(_expand(child, expansion, stack, depth + 1))
+        elif child.tag == f"{DRAKE}joint":
+            children.append(_convert_joint(child))
         else:
             children.append(child)
     return replace(node, children=tuple(children))
+
+
+def _convert_joint(node: Node) -> Node:
+    """Return a ``<drake:joint>`` as a ``<joint>``."""
+    ends = {f"{DRAKE}{end}": end for end in ("parent", "child")}
+    children = tuple(replace(child, tag=ends.get(child.tag, child.tag)) for child in node.children)
+    return replace(
+        node, tag="joint", attributes=node.attributes | {"type": DRAKE + node.text("type")}, children=children
+    )
 
 
 def _include(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int) -> Node | None:

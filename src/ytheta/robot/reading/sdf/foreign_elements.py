@@ -1,7 +1,7 @@
 """Elements in the models of a robot that SDF does not define: extensions of other programs, and misplaced elements.
 
-Such elements are ignored. Some of them change the dynamics, such as ``<drake:joint>`` or ``<soft_shape>`` of DART, so
-that a warning names them.
+Such elements are ignored. Some of them change the dynamics, such as ``<drake:linear_bushing_rpy>`` or ``<soft_shape>``
+of DART, so that a warning names them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _DEFINED = {
 _DEFINED[MERGED] = _DEFINED["model"]
 
 # Extensions that are read, and those of contacts, views and controllers.
-_READ = {"drake:acceleration", "drake:gear_ratio", "drake:rotor_inertia"}
+_READ = {"drake:acceleration", "drake:damping", "drake:gear_ratio", "drake:rotor_inertia"}
 _HARMLESS = {
     *("drake:collision_filter_group", "drake:controller_gains", "drake:illustration_properties"),
     *("drake:perception_properties", "drake:proximity_properties"),

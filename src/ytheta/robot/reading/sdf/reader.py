@@ -32,7 +32,7 @@ from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbe
 from ytheta.robot.reading.sdf.foreign_elements import report_foreign_elements
 from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed
 from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
-from ytheta.robot.reading.sdf.joints import GEARBOX, TYPES, ChainReader, SdfJoint
+from ytheta.robot.reading.sdf.joints import GEARBOX, PLANAR, TYPES, ChainReader, SdfJoint
 from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
 from ytheta.robot.reading.sdf.selection import Selection, is_movable, select_robot
 from ytheta.robot.reading.sdf.shapes import locate_collision, read_collision
@@ -129,7 +129,11 @@ def _read_joint(key: str, placed: Placed, bodies: BodyFinder, snapper: Snapper) 
     child = bodies.find_link(require_text(node, "child"), scope, node)
     if parent == child:
         raise node.error(f"the joint connects {parent!r} to itself; name two different links")
-    placement, seat = bodies.graph.relate(key, parent), bodies.graph.relate(child, key)
+    graph = bodies.graph
+    placement, seat = graph.relate(key, parent), graph.relate(child, key)
+    if kind == PLANAR:  # the frames that it names coincide at position zero, wherever the file places them
+        on_parent, on_child = (graph.find(require_text(node, end), scope, node) for end in ("parent", "child"))
+        placement, seat = graph.relate(on_parent, parent), graph.relate(child, on_child)
     return SdfJoint(
         key, key, kind, node, scope, parent, child, _clean(placement, node, snapper), _clean(seat, node, snapper)
     )

@@ -13,6 +13,7 @@ import ytheta as yt
 from tests.support import pinocchio_peer
 from tests.support.sdf_models import (
     HAND,
+    MODELS,
     ON_WORLD,
     TORQUES,
     WORLD,
@@ -79,6 +80,13 @@ def test_torques_are_those_of_drake(name: str, tmp_path: Path) -> None:
     torques = TORQUES[name]
     robot = yt.load(write_models(tmp_path)[name], snap=0.0)
     assert np.abs(compute_torques(robot, list(torques)) - list(torques.values())).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_old_versions_are_read_as_version_1_4(version: str) -> None:
+    """libsdformat converts nothing that the dynamics depend on between them."""
+    old = read(MODELS["version 1.4"].replace('version="1.4"', f'version="{version}"'))
+    assert old.joints == read(MODELS["version 1.4"]).joints
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ _LINK = (
 _JOINT = (*_PLACE, "axis", "axis2", "child", "gearbox_ratio", "gearbox_reference_body", "parent", "physics", "plugin")
 _AXIS = ("xyz", "dynamics", "initial_position", "limit", "mimic", "use_parent_model_frame")
 
-# The elements of SDF 1.4 to 1.12 inside of those that the dynamics depend on.
+# The elements of SDF 1.2 to 1.12 inside of those that the dynamics depend on.
 _DEFINED = {
     "model": {*_MODEL, "self_collide", "static"},
     "link": {

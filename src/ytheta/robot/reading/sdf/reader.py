@@ -1,4 +1,4 @@
-"""Reads SDF, following the specification of SDFormat 1.4 to 1.12.
+"""Reads SDF, following the specification of SDFormat 1.2 to 1.12.
 
 A model is a graph of links and joints: joints beyond a tree close loops. A model that no joint connects to the world
 floats. Included models, nested models and frames are resolved; ``<mimic>``, screws and gearboxes become couplings,

@@ -16,7 +16,7 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.elements import read_flag
 
-OLDEST, NEWEST = (1, 4), (1, 12)
+OLDEST, NEWEST = (1, 2), (1, 12)  # 1.3 and 1.4 only added elements
 MODEL_FRAME = "__model__"
 _FIRST_WITH_RELATIVE_TO = (1, 7)
 _FIRST_WITH_JOINT_AXES = (1, 5)

@@ -31,6 +31,17 @@ def test_many_comments_cost_little() -> None:
 
 
 @pytest.mark.parametrize(
+    "comment", ["<!-- --- arm --- -->", "<!---->", "<!-- a\n<!-- b -->", "<!--\n----\nä\n-->", "<!------->"]
+)
+def test_comments_may_contain_hyphens(comment: str) -> None:
+    text = f'<robot name="r">{comment}\n<link name="a"/>{comment}<link name="b"/></robot>'
+    root = parse(text)
+    assert [node.get("name", "") for node in root.all("link")] == ["a", "b"]
+    assert root.children[0].line == 2 + comment.count("\n")
+    assert text.encode()[root.children[1].start :].startswith(b'<link name="b"')
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (f"{ROBOT}\n</robot>", "r.urdf, line 2: there is more text after the end of <robot>; remove it"),
@@ -56,6 +67,11 @@ def test_many_comments_cost_little() -> None:
             "r.urdf, line 1: this is not XML (mismatched tag); check the file: a URDF starts with <robot>, an MJCF "
             "with <mujoco>, an SDF with <sdf>",
         ),
+        (
+            f'<?xml verison="1.0"?>{ROBOT}',
+            'r.urdf, line 1: the declaration <?xml …?> is not well-formed; write <?xml version="1.0"?>',
+        ),
+        ("<robot><!-- never closed -- <link/></robot>", "this is not XML"),
         (f'<!DOCTYPE robot [<!ENTITY a "b">]>{ROBOT}', "the file has a DOCTYPE"),
         (f'\n<?xml version="1.0" encoding="utf-16"?>{ROBOT}', "this is not XML"),
     ],

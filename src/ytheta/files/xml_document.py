@@ -152,6 +152,9 @@ def parse_xml(content: bytes, path: Path) -> Node:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
+        blanked = _blank_comments(content) if _is_in_comment(content, parser.ErrorByteIndex) else content
+        if blanked != content:
+            return parse_xml(blanked, path)
         root = open_elements[0].children[0] if open_elements[0].children else None
         raise RobotFileError(_explain(error, content, path, root)) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know
@@ -182,6 +185,26 @@ def _blank_late_declaration(content: bytes) -> bytes:
     return content[:start] + b" " * len(match[0]) + content[match.end() :]
 
 
+def _is_in_comment(content: bytes, index: int) -> bool:
+    return content.rfind(b"<!--", 0, index + 4) > content.rfind(b"-->", 0, index)
+
+
+def _blank_comments(content: bytes) -> bytes:
+    """Return a document with spaces in place of comments; lines and bytes keep their places.
+
+    XML forbids two hyphens inside of a comment, but comments with lines of hyphens are common in files of vendors.
+    """
+    pieces: list[bytes] = []
+    position = 0
+    while (start := content.find(b"<!--", position)) >= 0:
+        end = content.find(b"-->", start + 4)
+        if end < 0:
+            break
+        pieces += [content[position:start], re.sub(rb"[^\n]", b" ", content[start : end + 3])]
+        position = end + 3
+    return b"".join([*pieces, content[position:]])
+
+
 def _skip_spaces(content: bytes, start: int) -> int:
     match = re.compile(rb"\s*").match(content, start)
     return start if match is None else match.end()
@@ -202,6 +225,8 @@ def _explain(error: expat.ExpatError, content: bytes, path: Path, root: Node | N
     except UnicodeDecodeError:
         if start.startswith(b"<") and error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
             return f"{place}: this is not UTF-8; save the file as UTF-8, or name its encoding in <?xml …?>"
+    if error.code == expat.errors.codes[expat.errors.XML_ERROR_XML_DECL]:
+        return f'{place}: the declaration <?xml …?> is not well-formed; write <?xml version="1.0"?>'
     reason = expat.ErrorString(error.code)
     return (
         f"{place}: this is not XML ({reason}); check the file: a URDF starts with <robot>, an MJCF with <mujoco>, an "

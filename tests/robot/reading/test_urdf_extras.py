@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from ytheta.errors import RobotFileError
+from ytheta.errors import InputError, RobotFileError
 from ytheta.files.xml_document import parse_xml
+from ytheta.robot.collision import ShapeKind
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
@@ -89,3 +90,32 @@ def test_transmissions_without_a_rotor_change_nothing() -> None:
 
 def test_acceleration_limits_of_drake_are_read() -> None:
     assert read(joint='<limit drake:acceleration="7"/>').joint("q1").limits.acceleration == 7.0
+
+
+def test_a_world_that_is_not_in_the_file_is_added() -> None:
+    weld = '<joint name="weld" type="fixed"><parent link="world"/><child link="base"/><origin xyz="0 0 1"/></joint>'
+    robot = read(weld)
+    assert robot.base.name == "world"
+    assert [finding.text for finding in robot.findings] == [
+        "the link 'world' is not in the file; a link without mass is added, as Drake does"
+    ]
+    declared = read(weld + '<link name="world"/>')
+    assert {joint.name: joint for joint in declared.joints} == {joint.name: joint for joint in robot.joints}
+    assert declared.findings == ()
+    with pytest.raises(InputError, match="its parent link 'wrld' does not exist"):
+        read(weld.replace("world", "wrld"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "size"),
+    [
+        ('<drake:capsule radius="0.1" length="0.5"/>', ShapeKind.CAPSULE, (0.1, 0.5)),
+        ('<drake:ellipsoid a="0.1" b="0.2" c="0.3"/>', ShapeKind.ELLIPSOID, (0.1, 0.2, 0.3)),
+    ],
+)
+def test_shapes_of_drake_are_read(shape: str, kind: ShapeKind, size: tuple[float, ...]) -> None:
+    robot = read(
+        f'<link name="b"><collision><geometry>{shape}</geometry></collision></link>'
+        '<joint name="f" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    )
+    assert [(shape.kind, shape.size) for shape in robot.collision] == [(kind, size)]

@@ -30,7 +30,7 @@ from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_p
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 from ytheta.robot.reading.urdf_document import check_document
 from ytheta.robot.reading.urdf_extension import apply_extension
-from ytheta.robot.reading.urdf_extras import add_rotors, report_extras
+from ytheta.robot.reading.urdf_extras import add_rotors, add_world, report_extras
 from ytheta.robot.reading.urdf_followers import fix_followers
 from ytheta.robot.robot import Robot
 
@@ -67,7 +67,7 @@ def read_urdf(
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
-    links = tuple(_read_link(node) for node in root.all("link"))
+    links = add_world(tuple(_read_link(node) for node in root.all("link")), root, findings)
     kinds = KINDS_BY_TYPE | {"floating": JointKind.FIXED} if fix_base else KINDS_BY_TYPE
     joints = tuple(_read_joint(node, kinds, snapper, findings) for node in joint_nodes)
     couplings = tuple(
@@ -117,7 +117,8 @@ def _read_inertia(node: Node) -> Inertia:
     mass_node, tensor_node = node.first("mass"), node.first("inertia")
     if mass_node is None or tensor_node is None:
         missing = "mass" if mass_node is None else "inertia"
-        raise node.error(f"<{missing}> is missing; add it, or remove <inertial> if the link has no mass")
+        zeros = " (zeros for a point mass)" if tensor_node is None else ""
+        raise node.error(f"<{missing}> is missing; add it{zeros}, or remove <inertial> if the link has no mass")
     mass = mass_node.number("value")
     if mass < 0.0:
         raise mass_node.error(f"the mass {mass:g} kg is negative; give a positive mass, or 0 for none")
@@ -151,10 +152,12 @@ def _read_shape(link: str, node: Node, locate_mesh: Callable[[str], Path | None]
     match shape.tag:
         case "sphere":
             size: tuple[float, ...] = (shape.number("radius"),)
-        case "cylinder" | "capsule":
+        case "cylinder" | "capsule" | "drake:capsule":
             size = (shape.number("radius"), shape.number("length"))
         case "box":
             size = shape.numbers("size", 3)
+        case "drake:ellipsoid":
+            size = (shape.number("a"), shape.number("b"), shape.number("c"))
         case "mesh":
             reference = shape.text("filename")
             file = locate_mesh(reference)
@@ -162,7 +165,7 @@ def _read_shape(link: str, node: Node, locate_mesh: Callable[[str], Path | None]
             return CollisionShape(link, ShapeKind.MESH, scale, frame, describe_mesh(file, reference))
         case _:
             raise shape.error(f"<{shape.tag}> is not a shape; use box, cylinder, capsule, sphere or mesh")
-    return CollisionShape(link, ShapeKind(shape.tag), size, frame)
+    return CollisionShape(link, ShapeKind(shape.tag.removeprefix("drake:")), size, frame)
 
 
 def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
-from ytheta.robot.parts import Drive, Joint
+from ytheta.robot.floating.base import WORLD
+from ytheta.robot.parts import Drive, Joint, Link
 
 EXTRAS = "extras"  # code of the findings
 _FORCES_OF_DRAKE = ("loop_joint", "force_element")  # in old files, without a namespace
@@ -55,6 +56,16 @@ def report_extras(root: Node) -> list[Finding]:
             text = f"{statement}: {', '.join(dict.fromkeys(names))}"
             findings.append(Finding(EXTRAS, Severity.WARNING, text, remedy, tuple(names)))
     return findings
+
+
+def add_world(links: tuple[Link, ...], root: Node, findings: list[Finding]) -> tuple[Link, ...]:
+    """Return the links with one for the world, if a joint is on it but the file does not have it: Drake adds it."""
+    parents = {parent.get("link", "") for joint in root.all("joint") for parent in joint.all("parent")}
+    if WORLD not in parents or any(link.name == WORLD for link in links):
+        return links
+    statement = f"the link {WORLD!r} is not in the file; a link without mass is added, as Drake does"
+    findings.append(Finding(EXTRAS, Severity.NOTE, statement, names=(WORLD,)))
+    return (Link(WORLD), *links)
 
 
 def add_rotors(joints: tuple[Joint, ...], root: Node) -> tuple[Joint, ...]:

@@ -11,7 +11,7 @@ from tests.support.paths import SHARED_ROBOTS
 from ytheta.errors import InputError, MissingExtraError, RobotFileError
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.reading.load import load
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.reading.xacro import expand
 
 FR3 = SHARED_ROBOTS / "franka_description" / "robots" / "fr3" / "fr3.urdf.xacro"

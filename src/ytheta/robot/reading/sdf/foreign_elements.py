@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.sdf.document import MERGED
+from ytheta.robot.reading.sdf.expansion.document import MERGED
 
 _PLACE = ("pose", "frame")
 _MODEL = (

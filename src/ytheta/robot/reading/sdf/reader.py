@@ -27,8 +27,9 @@ from ytheta.robot.reading.mjcf.bodies import make_unique
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.assembly import Assembly, assemble
 from ytheta.robot.reading.sdf.couplings import name_position, read_gearboxes, read_mimics
-from ytheta.robot.reading.sdf.document import expand_document
 from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbers, require_text
+from ytheta.robot.reading.sdf.expansion.document import expand_document
+from ytheta.robot.reading.sdf.expansion.uris import FileFinder
 from ytheta.robot.reading.sdf.foreign_elements import report_foreign_elements
 from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed
 from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
@@ -36,7 +37,6 @@ from ytheta.robot.reading.sdf.joints import GEARBOX, PLANAR, TYPES, ChainReader,
 from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
 from ytheta.robot.reading.sdf.selection import Selection, is_movable, select_robot
 from ytheta.robot.reading.sdf.shapes import locate_collision, read_collision
-from ytheta.robot.reading.sdf.uris import FileFinder
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 

@@ -11,7 +11,7 @@ from ytheta.errors import InputError
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import JointKind
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.robot import Robot
 
 GRIPPER = """<robot name="r"><link name="base"/><link name="a"/><link name="b"/><link name="c"/><link name="d"/>

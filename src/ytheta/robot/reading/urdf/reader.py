@@ -28,10 +28,10 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 from ytheta.robot.reading.snap import Snapper, normalize_axis
-from ytheta.robot.reading.urdf_document import check_document
-from ytheta.robot.reading.urdf_extension import apply_extension
-from ytheta.robot.reading.urdf_extras import add_rotors, add_world, report_extras
-from ytheta.robot.reading.urdf_followers import fix_followers
+from ytheta.robot.reading.urdf.document import check_document
+from ytheta.robot.reading.urdf.extension import apply_extension
+from ytheta.robot.reading.urdf.extras import add_rotors, add_world, report_extras
+from ytheta.robot.reading.urdf.followers import fix_followers
 from ytheta.robot.robot import Robot
 
 KINDS_BY_TYPE = {

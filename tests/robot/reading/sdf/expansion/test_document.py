@@ -11,7 +11,7 @@ import ytheta as yt
 from tests.support.sdf_models import HAND, make_document, make_joint, make_link
 from ytheta.errors import RobotFileError
 from ytheta.robot.reading.ros_packages import list_packages
-from ytheta.robot.reading.sdf import uris
+from ytheta.robot.reading.sdf.expansion import uris
 from ytheta.robot.robot import Robot
 
 

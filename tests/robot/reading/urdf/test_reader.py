@@ -18,7 +18,7 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import JointKind
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.robot import Robot
 
 # Both sides compute in doubles with numbers up to about a hundred; rounding errors are far smaller.

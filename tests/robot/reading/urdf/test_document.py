@@ -8,7 +8,7 @@ import pytest
 
 from ytheta.errors import RobotFileError
 from ytheta.files.xml_document import parse_xml
-from ytheta.robot.reading.urdf_document import check_document
+from ytheta.robot.reading.urdf.document import check_document
 
 JOINT = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/></joint>'
 

@@ -16,7 +16,7 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.elements import read_flag_attribute, read_text
-from ytheta.robot.reading.sdf.uris import FileFinder, MissingModelError
+from ytheta.robot.reading.sdf.expansion.uris import FileFinder, MissingModelError
 from ytheta.robot.reading.sdf.version import read_version, upgrade
 
 MERGED = "merged"

@@ -11,7 +11,7 @@ import ytheta as yt
 from ytheta.errors import InputError, RobotFileError
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.collision import ShapeKind
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.robot import Robot
 
 ARM = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="base"/>

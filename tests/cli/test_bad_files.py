@@ -70,7 +70,8 @@ BAD_FILES = {
         "lower limit 1 exceeds its upper limit -1",
     ),
     "xacro": ("r.urdf", '<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', "this is a xacro file"),
-    "no robot": ("r.xml", "<html/>", "neither a URDF, which starts with <robot>, nor an MJCF"),
+    "web page": ("r.urdf", "<html><body/></html>", "r.urdf: this is a web page (HTML), not a robot description"),
+    "no robot": ("r.xml", "<svg/>", "neither a URDF, which starts with <robot>, nor an MJCF"),
     "no link": ("r.urdf", '<robot name="r"/>', "there is no <link>, so this is not the description of a robot"),
     "empty": ("r.urdf", "", "is empty"),
     "loop that cannot close": (

@@ -137,6 +137,14 @@ MODELS = {
             extra="<drake:rotor_inertia>0.002</drake:rotor_inertia><drake:gear_ratio>50</drake:gear_ratio>",
         )
     ).replace("<sdf ", '<sdf xmlns:drake="http://drake.mit.edu" '),
+    "planar": make_document(
+        make_link("base")
+        + make_link("a", "0.1 0.2 0.3 0.4 0.5 0.6")
+        + make_link("b", "0.2 0.3 0.7 -0.4 0.1 0.2")
+        + ON_WORLD
+        + '<drake:joint name="j1" type="planar"><drake:parent>base</drake:parent><drake:child>a</drake:child>'
+        "<drake:damping>0.3 0.4 0.5</drake:damping></drake:joint>" + make_joint("j2", "a", "b")
+    ).replace("<sdf ", '<sdf xmlns:drake="http://drake.mit.edu" '),
     "universal": make_document(
         make_link("base")
         + make_link("a", "0.1 0.2 0.3 0.4 0.5 0.6")
@@ -261,6 +269,12 @@ TORQUES: dict[str, dict[str, float]] = {
     "names of models and joints": {"arm::k": -2.485801109376073, "j1": -2.4708864349947324, "j2": -0.662122315526847},
     "rotor": {"j1": 1.3251678843321422},
     "joint of a world": {"arm::j1": -1.7312498738589905},
+    "planar": {
+        "j1.x": 0.6705542353719316,
+        "j1.y": 2.5354535263934874,
+        "j1.turn": 0.010911117613577367,
+        "j2": -0.02792362999629605,
+    },
     "universal": {"j1.1": -2.4365874717495406, "j1.2": -2.8695319928547627},
     "springs": {"j1": 8.675167884332142},
     "defaults": {"j1": -0.4064764874209543, "j2": 0.720000000000004},

@@ -193,7 +193,8 @@ def check_symbols(
 def _check_limits(limits: Limits, place: str) -> None:
     if not limits.lower <= limits.upper:
         raise RobotError(
-            f"{place}: its lower limit {limits.lower:g} exceeds its upper limit {limits.upper:g}; swap them"
+            f"{place}: its lower limit {limits.lower:g} exceeds its upper limit {limits.upper:g}; swap them, or remove "
+            "both if its position is not limited, as Bullet reads them"
             if limits.lower > limits.upper
             else f"{place}: its limits {limits.lower:g} … {limits.upper:g} are not numbers; correct them"
         )

@@ -25,7 +25,7 @@ from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Coupling, Joint, JointKind, Limits, Link
-from ytheta.robot.reading.urdf_extension import EXTENSION, FLOATING_BASE
+from ytheta.robot.reading.urdf.extension import EXTENSION, FLOATING_BASE
 from ytheta.robot.robot import Robot
 
 WORLD = "world"

@@ -13,12 +13,13 @@ from ytheta.robot.robot import Robot
 ACTUATED = "actuated"  # code of the findings
 
 
-def choose_actuated(robot: Robot, driven: Iterable[str]) -> Robot:
+def choose_actuated(robot: Robot, driven: Iterable[str], *, names_actuators: bool = True) -> Robot:
     """Return a robot with loops with its actuated coordinates: those with actuators, and others that stay free.
 
     Coordinates that neither an actuator nor a loop determines count as actuated. Those with actuators that depend on
     others do not. If the loops are open at home, the home configuration becomes the one at which they close. ``driven``
-    are names of joints; names of other things are ignored.
+    are names of joints; names of other things are ignored. ``names_actuators``: whether the format of the file names
+    actuators, so that a coordinate without one is worth a note.
     """
     if not robot.loops:
         return robot
@@ -40,7 +41,7 @@ def choose_actuated(robot: Robot, driven: Iterable[str]) -> Robot:
         statement = "the loops leave no coordinate free, so that the robot cannot move"
         remedy = "check whether a constraint fixes directions that its joints leave free, as a weld instead of a hinge"
         findings.append(Finding(ACTUATED, Severity.WARNING, statement, remedy))
-    if choice.added:
+    if choice.added and names_actuators:
         names = ", ".join(choice.added)
         statement = f"the loops leave coordinates free that no actuator drives; these count as actuated: {names}"
         findings.append(Finding(ACTUATED, Severity.NOTE, statement, names=choice.added))

@@ -51,7 +51,7 @@ def read_file(path: Path, options: ReadingOptions, extended_by: tuple[Path, ...]
     else:
         root = parse_xml(content, path)
     if root.tag == "robot":
-        from ytheta.robot.reading.urdf import read_urdf
+        from ytheta.robot.reading.urdf.reader import read_urdf
 
         robot = read_urdf(
             root,

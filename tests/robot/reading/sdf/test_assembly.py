@@ -107,3 +107,24 @@ def test_fix_base_fixes_all_parts() -> None:
     robot = read(text, fix_base=True)
     assert not robot.floating
     assert robot.coordinates == ("j",)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (LOOPS["revolute"], "joints with an effort limit count as driven"),
+        (LOOPS["revolute"].replace("<effort>5</effort>", ""), "effort limits do not suggest them either"),
+    ],
+)
+def test_how_the_actuated_coordinates_were_chosen_is_told_once(text: str, reason: str) -> None:
+    robot = read(text)
+    (finding,) = [finding for finding in robot.findings if finding.code == "actuated"]
+    assert (finding.names, robot.actuated) == (("ja",), ("ja",))
+    assert finding.text == (
+        f"SDF does not name actuators, and {reason}; the loops leave these coordinates actuated: ja; if others have "
+        "motors, name them under 'actuated' in a TOML file that extends this one"
+    )
+
+
+def test_nothing_is_told_about_actuators_of_a_tree() -> None:
+    assert not [finding for finding in read(MODELS["poses"]).findings if finding.code == "actuated"]

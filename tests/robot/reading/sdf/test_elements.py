@@ -39,7 +39,7 @@ def read(text: str, snap: float = 0.0) -> Robot:
         ("<child>y</child>", "", "<child> is missing or empty; add it"),
         ('version="1.9"', "", "the attribute 'version' is missing"),
         ('version="1.9"', 'version="nine"', "version='nine' is not a version of SDF"),
-        ('version="1.9"', 'version="1.2"', "SDF 1.2 is older than 1.4, the oldest version that is read; convert"),
+        ('version="1.9"', 'version="1.0"', "SDF 1.0 is older than 1.2, the oldest version that is read; convert"),
         ('version="1.9"', 'version="2.0"', "SDF 2.0 is newer than 1.12"),
         ("</axis>", "<limit><lower>low</lower></limit></axis>", "'low' should be a number, or inf for none"),
         ("</sdf>", '<world name="a"/><world name="b"/></sdf>', "the file has several worlds"),

@@ -130,3 +130,22 @@ def test_a_negative_mass_is_refused_also_if_shapes_give_the_inertia() -> None:
     assert read(make_text(shape, inertial=inertial.format(3))).links[1].inertia.mass == pytest.approx(3.0)
     with pytest.raises(RobotFileError, match="the mass -3 kg is negative"):
         read(make_text(shape, inertial=inertial.format(-3)))
+
+
+@pytest.mark.parametrize(
+    ("inertial", "statements"),
+    [
+        ("", ["links without <inertial>, or with an empty one, have SDF's default of 1 kg and 1 kg m2: a"]),
+        ("<inertial><mass>3</mass></inertial>", ["are SDF's default of 1 kg m2: a"]),
+        ("<inertial><mass>3</mass><inertia><ixx>2</ixx></inertia></inertial>", ["are SDF's default of 1 kg m2: a"]),
+        (
+            "<inertial><inertia><ixx>2</ixx><iyy>2</iyy><izz>2</izz></inertia></inertial>",
+            ["links without <mass> have SDF's default of 1 kg: a"],
+        ),
+        ("<inertial><mass>1</mass><inertia><ixx>2</ixx><iyy>2</iyy><izz>2</izz></inertia></inertial>", []),
+    ],
+)
+def test_defaults_are_named_for_what_is_missing(inertial: str, statements: list[str]) -> None:
+    texts = [finding.text for finding in read(make_text("", inertial=inertial)).findings if "default" in finding.text]
+    assert len(texts) == len(statements)
+    assert all(text.endswith(statement) for text, statement in zip(texts, statements, strict=True))

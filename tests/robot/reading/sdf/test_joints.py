@@ -120,3 +120,18 @@ def test_a_screw_cannot_close_a_loop() -> None:
 def test_springs_of_joints_become_forces() -> None:
     force = read(MODELS["springs"]).forces[0]
     assert (force.name, force.torque, force.value) == ("j1_spring", (("j1", "j1 - 0.1"),), 40.0)
+
+
+def test_a_planar_joint_of_drake_connects_the_frames_that_it_names() -> None:
+    """Drake ignores where the file places the two links."""
+    near, far = (read(MODELS["planar"].replace("0.1 0.2 0.3 0.4 0.5 0.6", pose)) for pose in ("", "1 2 3 0 0 0"))
+    assert [joint.name for joint in near.movable] == ["j1.x", "j1.y", "j1.turn", "j2"]
+    assert near.joint("j1.x").placement == far.joint("j1.x").placement
+    frame = '<frame name="f" attached_to="base"><pose>0 0 0.5 0 0 0</pose></frame><drake:joint'
+    text = MODELS["planar"].replace("<drake:joint", frame).replace("<drake:parent>base", "<drake:parent>f")
+    assert read(text).joint("j1.x").placement.translation == (0.0, 0.0, 0.5)
+
+
+def test_other_joints_of_drake_are_refused() -> None:
+    with pytest.raises(RobotFileError, match="the joint type 'drake:ball' is unknown"):
+        read(MODELS["planar"].replace('type="planar"', 'type="ball"'))

@@ -13,6 +13,7 @@ import ytheta as yt
 from tests.support import pinocchio_peer
 from tests.support.sdf_models import (
     HAND,
+    MODELS,
     ON_WORLD,
     TORQUES,
     WORLD,
@@ -81,6 +82,13 @@ def test_torques_are_those_of_drake(name: str, tmp_path: Path) -> None:
     assert np.abs(compute_torques(robot, list(torques)) - list(torques.values())).max() < TOLERANCE
 
 
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_old_versions_are_read_as_version_1_4(version: str) -> None:
+    """libsdformat converts nothing that the dynamics depend on between them."""
+    old = read(MODELS["version 1.4"].replace('version="1.4"', f'version="{version}"'))
+    assert old.joints == read(MODELS["version 1.4"]).joints
+
+
 @pytest.mark.parametrize(
     ("name", "original", "changed"),
     [
@@ -95,6 +103,7 @@ def test_torques_are_those_of_drake(name: str, tmp_path: Path) -> None:
         ("merge", 'pose relative_to="a"', "pose"),
         ("screw", "<screw_thread_pitch>0.3<", "<screw_thread_pitch>-0.3<"),
         ("box", "<density>900</density>", ""),
+        ("planar", "<drake:damping>0.3 0.4 0.5</drake:damping>", ""),
     ],
 )
 def test_a_wrong_file_has_other_torques(name: str, original: str, changed: str, tmp_path: Path) -> None:
@@ -166,6 +175,15 @@ def test_gravity_is_that_of_the_world(text: str, gravity: tuple[float, float, fl
     robot = read(f'<sdf version="1.9"><world name="w">{text}{model}</world></sdf>')
     assert robot.gravity == gravity
     assert read(make_document(make_link("base"))).gravity == (0.0, 0.0, -9.81)
+
+
+@pytest.mark.parametrize(("version", "gravity"), [("1.4", (0.0, 0.0, -1.6)), ("1.5", (0.0, 0.0, -1.6)), ("1.6", None)])
+def test_gravity_was_a_part_of_physics(version: str, gravity: tuple[float, float, float] | None) -> None:
+    """libsdformat moves it when it converts a world from version 1.5 to 1.6."""
+    model = make_document(make_link("base")).removeprefix('<sdf version="1.9">').removesuffix("</sdf>")
+    physics = '<physics type="ode"><gravity>0 0 -1.6</gravity></physics>'
+    robot = read(f'<sdf version="{version}"><world name="w">{physics}{model}</world></sdf>')
+    assert robot.gravity == (gravity or (0.0, 0.0, -9.8))
 
 
 def test_several_models_with_joints_are_an_error_that_names_them() -> None:

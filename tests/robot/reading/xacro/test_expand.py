@@ -11,7 +11,7 @@ from tests.support.paths import SHARED_ROBOTS
 from ytheta.errors import InputError, MissingExtraError, RobotFileError
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.reading.load import load
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.reading.xacro import expand
 
 FR3 = SHARED_ROBOTS / "franka_description" / "robots" / "fr3" / "fr3.urdf.xacro"
@@ -56,6 +56,31 @@ def test_arguments_of_included_files_exist(tmp_path: Path) -> None:
     (tmp_path / "more.xacro").write_text(f'{HEADER}<xacro:arg name="other" default="1"/></robot>')
     path = write(tmp_path, '<xacro:include filename="more.xacro"/>')
     assert load(path, xacro_args={"other": "2"}).movable
+
+
+@pytest.mark.parametrize("declaration", ["", '<xacro:arg name="kind" default="y"/>'])
+def test_an_argument_without_a_value_is_named(declaration: str, tmp_path: Path) -> None:
+    """UR's ur.urdf.xacro uses an argument in <robot>, before it declares its default."""
+    path = write(tmp_path, '<material name="$(arg kind)"/>' + declaration)
+    with pytest.raises(RobotFileError, match=r"uses the xacro argument 'kind' before .*--xacro-arg kind=VALUE"):
+        load(path)
+    assert load(path, xacro_args={"kind": "x"}).movable
+
+
+def test_an_argument_that_chooses_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    """As UR's ur.urdf.xacro does with ur_type, whose default names no robot."""
+    kind = '<xacro:arg name="kind" default="none"/>'
+    table = '<xacro:property name="t" value="${xacro.load_yaml(\'config/$(arg kind)/sizes.yaml\')}"/>'
+    path = write(tmp_path, kind + table + """<material name="${t['a']}"/>""")
+    with pytest.raises(RobotFileError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"arm.urdf.xacro needs the file '{tmp_path / 'config/none/sizes.yaml'}', which does not exist; check the path "
+        "in it, or the xacro argument kind=none"
+    )
+    (tmp_path / "config" / "small").mkdir(parents=True)
+    (tmp_path / "config" / "small" / "sizes.yaml").write_text("a: 1")
+    assert load(path, xacro_args={"kind": "small"}).movable
 
 
 def test_packages_are_found_in_given_folders_and_around_the_file(tmp_path: Path) -> None:
@@ -136,6 +161,57 @@ def test_files_without_links_are_not_robots(tmp_path: Path) -> None:
         load(path)
     path.write_text(path.read_text().replace("</robot>", '<xacro:arm x="a"/></robot>'))
     assert [link.name for link in load(path).links] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        '<include filename="more.xacro"/>',
+        '<property name="x" value="1"/>',
+        '<macro name="arm" params="x"><link name="y"/></macro><arm x="1"/>',
+    ],
+)
+def test_elements_without_the_prefix_are_refused(old: str, tmp_path: Path) -> None:
+    """xacro leaves them as they are, so that a part of the robot would be missing."""
+    tag = old[1:].split()[0]
+    with pytest.raises(RobotFileError, match=rf"has <{tag}> in place of <xacro:{tag}>, which xacro does not expand"):
+        load(write(tmp_path, old))
+
+
+def test_a_macro_that_is_called_without_the_prefix_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "whole.xacro"
+    macro = '<xacro:macro name="arm"><link name="a"/></xacro:macro>'
+    path.write_text(f"{HEADER}{macro}<arm/></robot>")
+    with pytest.raises(
+        RobotFileError, match=r"has no <link> after its expansion, but <arm>; if it is a macro, write <xacro:arm>$"
+    ):
+        load(path)
+    path.write_text(f"{HEADER}{macro}<xacro:arm/></robot>")
+    assert load(path).links
+
+
+def test_an_srdf_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "arm.srdf.xacro"
+    path.write_text(f'{HEADER}<group name="arm"><joint name="q1"/></group></robot>')
+    with pytest.raises(
+        RobotFileError, match=r"arm\.srdf\.xacro is an SRDF, with groups of joints for MoveIt; load the URDF"
+    ):
+        load(path)
+
+
+def test_a_part_of_a_robot_names_the_file_that_includes_it(tmp_path: Path) -> None:
+    hand = '<link name="hand"/><joint name="h" type="fixed"><parent link="a"/><child link="hand"/></joint>'
+    (tmp_path / "hand.xacro").write_text(f"{HEADER}{hand}</robot>")
+    with pytest.raises(InputError, match=r"joint 'h': its parent link 'a' does not exist"):
+        load(tmp_path / "hand.xacro")
+    whole = write(tmp_path, '<xacro:include filename="hand.xacro"/>')
+    with pytest.raises(RobotFileError) as caught:
+        load(tmp_path / "hand.xacro")
+    assert str(caught.value) == (
+        "hand.xacro is only a part of a robot: its joint 'h' connects the link 'a' of another file; load a file that "
+        "includes it: arm.urdf.xacro"
+    )
+    assert [link.name for link in load(whole).links] == ["base", "a", "hand"]
 
 
 def test_folders_are_named_by_their_option(tmp_path: Path) -> None:

@@ -27,7 +27,11 @@ from ytheta.robot.reading.sdf.elements import read_flag_attribute, read_number, 
 MAX_SIZE = 1e10  # m, of shapes whose inertia is computed
 DEFAULT_DENSITY = 1000.0  # kg/m^3
 _TENSOR = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}  # SDF's defaults, kg m^2
-_DEFAULT = "links without <inertial>, <mass> or <inertia> have SDF's default of 1 kg and 1 kg m2: {}"
+_DEFAULT = "links without <inertial>, or with an empty one, have SDF's default of 1 kg and 1 kg m2: {}"
+_DEFAULT_MASS = "links without <mass> have SDF's default of 1 kg: {}"
+_DEFAULT_MOMENTS = (
+    "moments of inertia that are missing (<inertia> or ixx, iyy, izz in it) are SDF's default of 1 kg m2: {}"
+)
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,17 @@ class SolidShape:
 def read_inertia(name: str, node: Node, solids: Sequence[SolidShape], findings: FindingCollector) -> Inertia:
     """Return the inertia of a link in its frame. ``solids`` are its shapes, for inertias that follow from them."""
     inertial = node.first("inertial")
-    if inertial is None:
+    if inertial is None or not (inertial.children or inertial.attributes):
         findings.warn(_DEFAULT, name)
         return _make_inertia(1.0, Frame(), dict(_TENSOR))
     if read_flag_attribute(inertial, "auto"):
         return _infer_inertia(name, inertial, solids, findings)
     mass = _read_mass(inertial)
     tensor = inertial.first("inertia")
-    if inertial.first("mass") is None or tensor is None:
-        findings.warn(_DEFAULT, name)
+    if inertial.first("mass") is None:
+        findings.warn(_DEFAULT_MASS, name)
+    if tensor is None or any(tensor.first(key) is None for key in ("ixx", "iyy", "izz")):
+        findings.warn(_DEFAULT_MOMENTS, name)
     values = dict(_TENSOR) if tensor is None else {key: read_number(tensor, key, _TENSOR[key]) for key in _TENSOR}
     if any(inertial.all("fluid_added_mass")):
         findings.warn("the added mass of a fluid around links is ignored: {}", name)

@@ -6,6 +6,7 @@ is the configuration of the file. Joints with several degrees of freedom become 
     ball                  three hinges about the x, y and z axes of the joint frame, <joint>.x …
     universal, revolute2  two hinges about axis and axis2, <joint>.1 and <joint>.2
     screw                 a hinge <joint> and a slide <joint>.slide, which is coupled to it
+    drake:planar          two slides along x and y and a hinge about z, <joint>.x, <joint>.y and <joint>.turn
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.sdf.elements import parse_numbers, read_bound, read_number
+from ytheta.robot.reading.sdf.elements import parse_numbers, read_bound, read_number, read_numbers
+from ytheta.robot.reading.sdf.expansion.document import DRAKE
 from ytheta.robot.reading.sdf.frames import FrameGraph, Scope
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
@@ -34,8 +36,14 @@ SINGLE = {
     "prismatic": JointKind.PRISMATIC,
     "fixed": JointKind.FIXED,
 }
-TYPES = (*SINGLE, BALL, *UNIVERSAL, "screw", GEARBOX)
+PLANAR = f"{DRAKE}planar"  # <drake:joint type="planar">
+TYPES = (*SINGLE, BALL, *UNIVERSAL, "screw", GEARBOX, PLANAR)
 MIN_UNLIMITED = 1e16  # SDF writes this number for positions without a limit
+_PLANAR_PARTS: tuple[tuple[str, JointKind, Vector], ...] = (
+    ("x", JointKind.PRISMATIC, (1.0, 0.0, 0.0)),
+    ("y", JointKind.PRISMATIC, (0.0, 1.0, 0.0)),
+    ("turn", JointKind.REVOLUTE, (0.0, 0.0, 1.0)),
+)
 _BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -107,6 +115,14 @@ class ChainReader:
                 for number, tag in (("1", "axis"), ("2", "axis2"))
             ]
             return Chain(_connect(hinges, joint, parent, child))
+        if joint.kind == PLANAR:
+            self.findings.note("planar joints become two slides and a hinge: {}", joint.name)
+            damping = read_numbers(joint.node, f"{DRAKE}damping", 3, (0.0, 0.0, 0.0))
+            parts = [
+                Joint(f"{joint.name}.{part}", kind, "", "", axis=axis, drive=Drive(viscous=viscous))
+                for (part, kind, axis), viscous in zip(_PLANAR_PARTS, damping, strict=True)
+            ]
+            return Chain(_connect(parts, joint, parent, child))
         if joint.kind == "screw":
             hinge = self._read_single(joint, joint.name, "axis", JointKind.REVOLUTE)
             slide = Joint(f"{joint.name}.slide", JointKind.PRISMATIC, "", "", axis=hinge.axis)
@@ -189,11 +205,13 @@ def _read_limits(axis: Node, *, continuous: bool) -> Limits:
         return Limits()
     lower, upper = read_bound(limit, "lower", -math.inf), read_bound(limit, "upper", math.inf)
     velocity, effort = read_bound(limit, "velocity", math.inf), read_bound(limit, "effort", math.inf)
+    acceleration = read_bound(limit, "drake:acceleration", math.inf)
     return Limits(
         lower=-math.inf if continuous or lower <= -MIN_UNLIMITED else lower,
         upper=math.inf if continuous or upper >= MIN_UNLIMITED else upper,
         # SDF writes -1 for velocities and efforts without a limit.
         velocity=math.inf if velocity < 0.0 else velocity,
+        acceleration=math.inf if acceleration < 0.0 else acceleration,
         effort=math.inf if effort < 0.0 else effort,
     )
 

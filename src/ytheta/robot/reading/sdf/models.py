@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.sdf.document import MERGED
 from ytheta.robot.reading.sdf.elements import read_flag
+from ytheta.robot.reading.sdf.expansion.document import MERGED
 from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed, Scope, read_child_name
 from ytheta.robot.reading.sdf.version import MODEL_FRAME
 

@@ -1,4 +1,4 @@
-"""Reads SDF, following the specification of SDFormat 1.4 to 1.12.
+"""Reads SDF, following the specification of SDFormat 1.2 to 1.12.
 
 A model is a graph of links and joints: joints beyond a tree close loops. A model that no joint connects to the world
 floats. Included models, nested models and frames are resolved; ``<mimic>``, screws and gearboxes become couplings,
@@ -17,24 +17,26 @@ from pathlib import Path
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
+from ytheta.findings import Finding, Severity
 from ytheta.robot.collision import CollisionShape
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Coupling, Force, Link
-from ytheta.robot.reading.actuated import choose_actuated
+from ytheta.robot.reading.actuated import ACTUATED, choose_actuated
 from ytheta.robot.reading.digits import find_closure_tolerance
 from ytheta.robot.reading.mjcf.bodies import make_unique
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.assembly import Assembly, assemble
 from ytheta.robot.reading.sdf.couplings import name_position, read_gearboxes, read_mimics
-from ytheta.robot.reading.sdf.document import expand_document
 from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbers, require_text
-from ytheta.robot.reading.sdf.frames import WORLD, FrameGraph, Placed
+from ytheta.robot.reading.sdf.expansion.document import expand_document
+from ytheta.robot.reading.sdf.expansion.uris import FileFinder
+from ytheta.robot.reading.sdf.foreign_elements import report_foreign_elements
+from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed
 from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
-from ytheta.robot.reading.sdf.joints import GEARBOX, TYPES, ChainReader, SdfJoint
+from ytheta.robot.reading.sdf.joints import GEARBOX, PLANAR, TYPES, ChainReader, SdfJoint
 from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
-from ytheta.robot.reading.sdf.selection import Selection, select_robot
+from ytheta.robot.reading.sdf.selection import Selection, is_movable, select_robot
 from ytheta.robot.reading.sdf.shapes import locate_collision, read_collision
-from ytheta.robot.reading.sdf.uris import FileFinder
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
@@ -54,24 +56,27 @@ def read_sdf(
     """Read a robot from the root element of an SDF document."""
     findings, snapper = FindingCollector("sdf"), Snapper(snap)
     files = FileFinder(path, package_paths, allow_paths)
-    root = expand_document(root, files, findings)
+    document = expand_document(root, files, findings)
+    root = document.root
     world = _find_world(root)
     content = read_content(world or root, findings)
     graph = FrameGraph(content.placed, snapper)
     bodies = BodyFinder(content, graph)
     joints = {key: _read_joint(key, placed, bodies, snapper) for key, placed in content.joints.items()}
+    if document.missing and not any(is_movable(joint) for joint in joints.values()):
+        raise document.missing[0]  # the robot is one of the missing models
     selection = select_robot(content, joints, root, findings)
     selection = replace(selection, joints={key: _rename(joint, selection) for key, joint in selection.joints.items()})
     gearboxes = [joint for joint in selection.joints.values() if joint.kind == GEARBOX]
     hinges = {key: joint for key, joint in selection.joints.items() if joint.kind != GEARBOX}
     selection = replace(selection, joints=hinges)
+    report_foreign_elements(_list_nodes(selection, content), findings)
     reader = ChainReader(graph, snapper, findings)
     couplings = [*read_mimics(hinges, bodies), *read_gearboxes(gearboxes, hinges, reader, bodies)]
     coupled = {name for coupling in couplings for name in (coupling.joint, *(name for name, _ in coupling.terms))}
     keys = {key for key, joint in hinges.items() if {name_position(joint, tag) for tag in ("axis", "axis2")} & coupled}
     assembly = assemble(selection, reader, content.static, fix_base=fix_base, coupled=keys)
     robot = _build(selection, assembly, couplings, content, graph, files, findings)
-    driven = [joint.name for joint in robot.movable if 0.0 < joint.limits.effort < math.inf]
     robot = replace(
         robot,
         gravity=_read_gravity(world),
@@ -79,7 +84,33 @@ def read_sdf(
         findings=(*snapper.findings, *findings.findings),
         source=path.name,
     )
-    return choose_actuated(robot, driven if len(driven) < len(robot.movable) else ())
+    return _choose_actuated(robot)
+
+
+def _choose_actuated(robot: Robot) -> Robot:
+    """Return the robot with its actuated coordinates. If it has loops, effort limits suggest them."""
+    if not robot.loops:
+        return robot
+    driven = [joint.name for joint in robot.movable if 0.0 < joint.limits.effort < math.inf]
+    is_told = 0 < len(driven) < len(robot.movable)
+    robot = choose_actuated(robot, driven if is_told else (), names_actuators=False)
+    reason = "joints with an effort limit count as driven" if is_told else "effort limits do not suggest them either"
+    names = tuple(name for name in robot.actuated if name not in robot.base_coordinates)
+    statement = f"SDF does not name actuators, and {reason}; the loops leave these coordinates actuated: "
+    remedy = "if others have motors, name them under 'actuated' in a TOML file that extends this one"
+    finding = Finding(ACTUATED, Severity.NOTE, statement + (", ".join(names) or "none"), remedy, names)
+    return replace(robot, findings=(*robot.findings, finding))
+
+
+def _list_nodes(selection: Selection, content: Content) -> list[Node]:
+    """Return the elements of the robot's models, links and joints."""
+    tops = {content.top_models[key] for key in selection.links}
+    models = [
+        placed.node
+        for key, placed in content.placed.items()
+        if placed.inner is not None and any(key == top or key.startswith(top + SEPARATOR) for top in tops)
+    ]
+    return [*models, *selection.links.values(), *(joint.node for joint in selection.joints.values())]
 
 
 def _find_world(root: Node) -> Node | None:
@@ -98,7 +129,11 @@ def _read_joint(key: str, placed: Placed, bodies: BodyFinder, snapper: Snapper) 
     child = bodies.find_link(require_text(node, "child"), scope, node)
     if parent == child:
         raise node.error(f"the joint connects {parent!r} to itself; name two different links")
-    placement, seat = bodies.graph.relate(key, parent), bodies.graph.relate(child, key)
+    graph = bodies.graph
+    placement, seat = graph.relate(key, parent), graph.relate(child, key)
+    if kind == PLANAR:  # the frames that it names coincide at position zero, wherever the file places them
+        on_parent, on_child = (graph.find(require_text(node, end), scope, node) for end in ("parent", "child"))
+        placement, seat = graph.relate(on_parent, parent), graph.relate(child, on_child)
     return SdfJoint(
         key, key, kind, node, scope, parent, child, _clean(placement, node, snapper), _clean(seat, node, snapper)
     )

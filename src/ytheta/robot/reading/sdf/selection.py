@@ -38,11 +38,7 @@ def select_robot(content: Content, joints: Mapping[str, SdfJoint], root: Node, f
     ends = [(joint.parent, joint.child) for joint in joints.values() if WORLD not in (joint.parent, joint.child)]
     groups = group_links(models, ((tops[a], tops[b]) for a, b in ends))
     static = {groups[tops[link]] for link in content.static}
-    moving = {
-        groups[tops[_find_body(joint)]]
-        for joint in joints.values()
-        if joint.kind not in ("fixed", GEARBOX) and not joint.parent == joint.child == WORLD
-    }
+    moving = {groups[tops[_find_body(joint)]] for joint in joints.values() if is_movable(joint)}
     all_groups = list(dict.fromkeys(groups.values()))
     for candidates in (
         [group for group in all_groups if group in moving and group not in static],
@@ -57,6 +53,11 @@ def select_robot(content: Content, joints: Mapping[str, SdfJoint], root: Node, f
         if candidates:
             return _make_selection(candidates[0], groups, content, joints, findings)
     raise root.error("there is no model with a link; give the file of the robot")
+
+
+def is_movable(joint: SdfJoint) -> bool:
+    """Whether a joint moves a link."""
+    return joint.kind not in ("fixed", GEARBOX) and not joint.parent == joint.child == WORLD
 
 
 def _make_selection(

@@ -9,8 +9,8 @@ from ytheta.robot.collision import CollisionShape, ShapeKind, describe_mesh
 from ytheta.robot.frame import Frame
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.elements import read_number, read_numbers, read_pose, require_text
+from ytheta.robot.reading.sdf.expansion.uris import FileFinder
 from ytheta.robot.reading.sdf.frames import FrameGraph, Scope
-from ytheta.robot.reading.sdf.uris import FileFinder
 
 _SURROUNDINGS = ("plane", "heightmap", "empty")  # not part of a link, or nothing
 

@@ -3,7 +3,7 @@
 Up to version 1.4, the axis of a joint was given in the axes of its model; in 1.5 and 1.6, only if the joint has
 ``<use_parent_model_frame>``. Since 1.7, the attribute ``expressed_in`` names the frame. The attribute ``frame`` of
 poses became ``relative_to`` in version 1.7. Before, a joint or frame could have the name of a link of its model; it is
-renamed as libsdformat does.
+renamed as libsdformat does. Up to version 1.5, the gravity of a world was given in its ``<physics>``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.elements import read_flag
 
-OLDEST, NEWEST = (1, 4), (1, 12)
+OLDEST, NEWEST = (1, 2), (1, 12)  # 1.3 and 1.4 only added elements
 MODEL_FRAME = "__model__"
 _FIRST_WITH_RELATIVE_TO = (1, 7)
 _FIRST_WITH_JOINT_AXES = (1, 5)
+_FIRST_WITH_WORLD_GRAVITY = (1, 6)
 
 
 def read_version(root: Node) -> tuple[int, int]:
@@ -64,6 +65,8 @@ def _upgrade(node: Node, version: tuple[int, int], findings: FindingCollector) -
     """Return an element whose children have been upgraded."""
     if node.tag == "model":
         return _make_names_unique(node, findings)
+    if node.tag == "world" and version < _FIRST_WITH_WORLD_GRAVITY:
+        return _move_gravity(node)
     if node.tag == "pose" and "frame" in node.attributes:
         attributes = {key: value for key, value in node.attributes.items() if key != "frame"}
         return replace(node, attributes=attributes | {"relative_to": node.attributes["frame"]})
@@ -72,6 +75,13 @@ def _upgrade(node: Node, version: tuple[int, int], findings: FindingCollector) -
         if in_model:
             return replace(node, children=tuple(map(_express_in_model, node.children)))
     return node
+
+
+def _move_gravity(world: Node) -> Node:
+    """Return a world with the gravity of its ``<physics>``, if there is one."""
+    physics = world.first("physics")
+    gravity = None if physics is None else physics.first("gravity")
+    return world if gravity is None else replace(world, children=(gravity, *world.children))
 
 
 def _express_in_model(child: Node) -> Node:

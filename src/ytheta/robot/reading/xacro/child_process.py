@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from ytheta.engine.child_process import Reply
@@ -40,7 +41,8 @@ def expand(request: dict[str, Any]) -> Reply:
     except Exception as error:  # xacro raises errors of all kinds, also those of expressions in the file
         if _is_caused_by_memory(error):
             raise MemoryError from None
-        raise _explain(error, name, request["searched"]) from None
+        arguments = _collect_arguments(request["path"], request["arguments"])
+        raise _explain(error, name, request["searched"], arguments) from None
     if len(urdf) > request["max_size"]:
         raise RobotFileError(f"{name}: its expansion exceeds {request['max_size'] / 1e6:.3g} MB; check its macros")
     return Reply(blocks=[urdf])
@@ -51,16 +53,21 @@ def _check_arguments(path: str, name: str, arguments: Mapping[str, str]) -> None
     declared = _find_arguments(path)
     if not set(arguments) - declared:
         return
-    import xacro
-
-    defaults: dict[str, str] = {}  # xacro adds the default of every argument that it meets
-    with contextlib.suppress(Exception):
-        xacro.process_file(path, mappings=defaults)
-    declared |= set(defaults)
+    declared |= set(_collect_arguments(path, {}))
     for argument in arguments:
         if argument not in declared:
             known = f"its arguments are {', '.join(sorted(declared))}" if declared else "it has none"
             raise RobotFileError(f"{name} has no xacro argument {argument!r}; {known}")
+
+
+def _collect_arguments(path: str, arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of the arguments that xacro meets until it ends or fails: those given, and defaults."""
+    import xacro
+
+    values = dict(arguments)  # xacro adds the default of every argument that it meets
+    with contextlib.suppress(Exception):
+        xacro.process_file(path, mappings=values)
+    return values
 
 
 def _clean(text: str) -> str:
@@ -71,13 +78,15 @@ def _clean(text: str) -> str:
 
 
 def _find_arguments(path: str) -> set[str]:
-    """Return the arguments that a file declares itself."""
+    """Return the arguments that a file itself declares or uses."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return set(re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", file.read()))
+        text = file.read()
+    declared = re.findall(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)", text)
+    return {*declared, *re.findall(r"\$\(arg\s+([^\s)]+)\s*\)", text)}
 
 
-def _explain(error: Exception, name: str, searched: str) -> RobotFileError:
-    """Return what xacro's exception means."""
+def _explain(error: Exception, name: str, searched: str, arguments: Mapping[str, str]) -> RobotFileError:
+    """Return what xacro's exception means. ``arguments`` are the values with which the file was expanded."""
     text = _clean(str(error)) or type(error).__name__
     if isinstance(error, RecursionError):
         text = "its macros or includes are nested too deeply"
@@ -87,7 +96,13 @@ def _explain(error: Exception, name: str, searched: str) -> RobotFileError:
             f"{name}: the package {package[1]!r} is not found; looked in {searched}; name the folder that contains it "
             "with --package-path (package_paths)"
         )
-    missing = re.search(r"No such file or directory: (.+?)(?: \[Errno|$)", text)
+    argument = re.search(r"Undefined substitution argument (\S+)", text)
+    if argument:
+        return RobotFileError(
+            f"{name} uses the xacro argument {argument[1]!r} before it declares a default, or without one; give it a "
+            f"value with --xacro-arg {argument[1]}=VALUE (xacro_args)"
+        )
+    missing = re.search(r"No such file or directory: '?(.+?)(?:'? when evaluating|'? \[Errno|'?$)", text)
     if missing and SCHEME in missing[1]:
         reference = missing[1][missing[1].index(SCHEME) :]
         inner = reference.removeprefix(SCHEME)
@@ -96,9 +111,17 @@ def _explain(error: Exception, name: str, searched: str) -> RobotFileError:
             f"{name} includes {reference!r}, but xacro includes no {SCHEME}; write $(find {package_name})/{rest}"
         )
     if missing:
-        return RobotFileError(f"{name} needs the file {missing[1]!r}, which does not exist; check the path in it")
+        parts = PurePath(missing[1]).parts
+        named = [f"{key}={value}" for key, value in arguments.items() if _is_part(str(value), parts)]
+        remedy = f"check the path in it, or the xacro argument {', '.join(named)}" if named else "check the path in it"
+        return RobotFileError(f"{name} needs the file {missing[1]!r}, which does not exist; {remedy}")
     reason = text[:MAX_REASON_LENGTH]
     return RobotFileError(f"{name} cannot be expanded: {reason}; correct the file or its arguments")
+
+
+def _is_part(value: str, parts: tuple[str, ...]) -> bool:
+    """Whether a value of an argument is one of the parts of a path, or the beginning of one up to a dot."""
+    return any(value in (part, part.partition(".")[0]) for part in parts)
 
 
 def _is_caused_by_memory(error: BaseException | None) -> bool:

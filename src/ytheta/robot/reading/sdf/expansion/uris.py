@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ytheta.errors import InputError
+from ytheta.errors import InputError, RobotFileError
 from ytheta.files.bounded import (
     find_robot_folder,
     locate_reference,
@@ -25,6 +25,10 @@ from ytheta.robot.reading.sdf.version import read_version
 
 CONFIGURATION, MODEL = "model.config", "model.sdf"
 _SCHEMES = ("model://", "package://")
+
+
+class MissingModelError(RobotFileError):
+    """An included model is not on this computer, or is not where it was searched for."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,10 @@ class FileFinder:
         return locate_reference(reference, node.path, self._allowed)
 
     def find_model(self, node: Node) -> Path:
-        """Return the path of the SDF file that an ``<include>`` names. RobotFileError if it may not be opened."""
+        """Return the path of the SDF file that an ``<include>`` names.
+
+        MissingModelError if there is no such file, RobotFileError if it may not be opened.
+        """
         uri = node.first("uri")
         if uri is None or not uri.content:
             raise node.error("<uri> is missing or empty; give the path of the included model")
@@ -51,15 +58,15 @@ class FileFinder:
             target = self._locate_in_package(reference)
             if target is None:
                 folders = ", ".join(map(str, (find_robot_folder(self.path), *self.package_paths)))
-                raise uri.error(
-                    f"the model {reference!r} was not found in {folders}; give the folder that contains it with "
-                    "--package-path (package_paths)"
+                raise MissingModelError(
+                    f"{uri.where}: the model {reference!r} was not found in {folders}; give the folder that contains "
+                    "it with --package-path (package_paths)"
                 )
         else:
             if "://" in reference.removeprefix("file://"):
-                raise uri.error(
-                    f"{reference!r} is not on this computer and is not downloaded; download it, write model:// and its "
-                    "name, and give the folder that contains it with --package-path (package_paths)"
+                raise MissingModelError(
+                    f"{uri.where}: {reference!r} is not on this computer and is not downloaded; download it, write "
+                    "model:// and its name, and give the folder that contains it with --package-path (package_paths)"
                 )
             located = resolve_reference(reference, node.path, uri.where, self._allowed)
             assert located is not None, "only schemes that are handled above have no path"

@@ -2,7 +2,8 @@
 
 The default axis is (1, 0, 0), ``continuous`` is revolute without position limits, a link without ``inertial`` has no
 mass, and ``mimic`` is a coupling. Visuals and elements of other tools (``gazebo``, ``transmission``, ``ros2_control``
-…) are ignored. Meshes are never opened.
+…) are ignored, apart from rotors that Drake adds; a warning names those that may change the dynamics. Meshes are never
+opened.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 from ytheta.robot.reading.snap import Snapper, normalize_axis
-from ytheta.robot.reading.urdf_extension import apply_extension
+from ytheta.robot.reading.urdf.document import check_document
+from ytheta.robot.reading.urdf.extension import apply_extension
+from ytheta.robot.reading.urdf.extras import add_rotors, add_world, report_extras
+from ytheta.robot.reading.urdf.followers import fix_followers
 from ytheta.robot.robot import Robot
 
 KINDS_BY_TYPE = {
@@ -59,16 +63,11 @@ def read_urdf(
     A floating joint makes the base float, and its frame becomes the home of the base. ``fix_base``: floating joints
     become fixed.
     """
-    _refuse_xacro(root)
-    if root.first("link") is None:
-        raise root.error(
-            "there is no <link>, so this is not the description of a robot, but perhaps an SRDF or a xacro file that "
-            "only defines macros; give the file of the whole robot"
-        )
+    check_document(root)
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
-    links = tuple(_read_link(node) for node in root.all("link"))
+    links = add_world(tuple(_read_link(node) for node in root.all("link")), root, findings)
     kinds = KINDS_BY_TYPE | {"floating": JointKind.FIXED} if fix_base else KINDS_BY_TYPE
     joints = tuple(_read_joint(node, kinds, snapper, findings) for node in joint_nodes)
     couplings = tuple(
@@ -76,6 +75,9 @@ def read_urdf(
         for node, joint in zip(joint_nodes, joints, strict=True)
         if joint.moves and (mimic := node.first("mimic")) is not None
     )
+
+    joints, couplings, notes = fix_followers(add_rotors(joints, root), couplings)
+    findings += [*_report_unbounded(joint_nodes), *notes, *report_extras(root)]
 
     @cache
     def find_packages() -> dict[str, Path]:
@@ -106,12 +108,6 @@ def read_urdf(
     return apply_extension(robot, root, fix_base=fix_base)
 
 
-def _refuse_xacro(root: Node) -> None:
-    for node in (root, *root.descendants()):
-        if node.tag.startswith("xacro:"):
-            raise node.error("this is a xacro file, a template; rename it to .xacro, so that it is expanded")
-
-
 def _read_link(node: Node) -> Link:
     inertial = node.first("inertial")
     return Link(node.text("name"), Inertia() if inertial is None else _read_inertia(inertial))
@@ -121,7 +117,8 @@ def _read_inertia(node: Node) -> Inertia:
     mass_node, tensor_node = node.first("mass"), node.first("inertia")
     if mass_node is None or tensor_node is None:
         missing = "mass" if mass_node is None else "inertia"
-        raise node.error(f"<{missing}> is missing; add it, or remove <inertial> if the link has no mass")
+        zeros = " (zeros for a point mass)" if tensor_node is None else ""
+        raise node.error(f"<{missing}> is missing; add it{zeros}, or remove <inertial> if the link has no mass")
     mass = mass_node.number("value")
     if mass < 0.0:
         raise mass_node.error(f"the mass {mass:g} kg is negative; give a positive mass, or 0 for none")
@@ -155,10 +152,12 @@ def _read_shape(link: str, node: Node, locate_mesh: Callable[[str], Path | None]
     match shape.tag:
         case "sphere":
             size: tuple[float, ...] = (shape.number("radius"),)
-        case "cylinder" | "capsule":
+        case "cylinder" | "capsule" | "drake:capsule":
             size = (shape.number("radius"), shape.number("length"))
         case "box":
             size = shape.numbers("size", 3)
+        case "drake:ellipsoid":
+            size = (shape.number("a"), shape.number("b"), shape.number("c"))
         case "mesh":
             reference = shape.text("filename")
             file = locate_mesh(reference)
@@ -166,7 +165,7 @@ def _read_shape(link: str, node: Node, locate_mesh: Callable[[str], Path | None]
             return CollisionShape(link, ShapeKind.MESH, scale, frame, describe_mesh(file, reference))
         case _:
             raise shape.error(f"<{shape.tag}> is not a shape; use box, cylinder, capsule, sphere or mesh")
-    return CollisionShape(link, ShapeKind(shape.tag), size, frame)
+    return CollisionShape(link, ShapeKind(shape.tag.removeprefix("drake:")), size, frame)
 
 
 def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:
@@ -190,9 +189,7 @@ def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, fi
         child=child.text("link"),
         placement=read_origin(node, snapper),
         axis=_read_axis(node, snapper) if kind not in (JointKind.FIXED, JointKind.FREE) else (0.0, 0.0, 1.0),
-        limits=_read_limits(node, findings, continuous=kind_name == "continuous")
-        if kind_name != "floating"
-        else Limits(),
+        limits=_read_limits(node, continuous=kind_name == "continuous") if kind_name != "floating" else Limits(),
         drive=_read_drive(node),
     )
 
@@ -227,22 +224,37 @@ def _read_axis(node: Node, snapper: Snapper) -> Vector:
     return snapper.snap_axis(unit, node.where)
 
 
-def _read_limits(node: Node, findings: list[Finding], *, continuous: bool) -> Limits:
+def _read_limits(node: Node, *, continuous: bool) -> Limits:
     limit = node.first("limit")
     if limit is None:
         return Limits()
-    bounded = not continuous and ("lower" in limit.attributes or "upper" in limit.attributes)
-    if not bounded and not continuous and KINDS_BY_TYPE[node.text("type")] is not JointKind.FIXED:
-        name = node.text("name")
-        statement = f"joint {name!r} has a <limit> without lower and upper and is treated as unbounded"
-        findings.append(Finding("limits", Severity.NOTE, statement, names=(name,)))
+    bounded = not continuous and _has_bounds(limit)
     return Limits(
         lower=_read_limit(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
         upper=_read_limit(math.inf, limit, "upper", 0.0) if bounded else math.inf,
         velocity=_read_bound(limit, "velocity"),
-        acceleration=_read_bound(limit, "acceleration"),
+        acceleration=_read_bound(limit, "acceleration" if "acceleration" in limit.attributes else "drake:acceleration"),
         effort=_read_bound(limit, "effort"),
     )
+
+
+def _has_bounds(limit: Node) -> bool:
+    return "lower" in limit.attributes or "upper" in limit.attributes
+
+
+def _report_unbounded(nodes: Sequence[Node]) -> list[Finding]:
+    """Return a note about joints with a <limit> that does not limit their positions, unless they are continuous."""
+    names = tuple(
+        node.text("name")
+        for node in nodes
+        if node.text("type") in ("revolute", "prismatic")
+        and (limit := node.first("limit")) is not None
+        and not _has_bounds(limit)
+    )
+    if not names:
+        return []
+    statement = "joints with a <limit> without lower and upper are treated as unbounded"
+    return [Finding("limits", Severity.NOTE, f"{statement}: {', '.join(names)}", names=names)]
 
 
 def _read_bound(limit: Node, key: str) -> float:

@@ -11,7 +11,7 @@ import ytheta as yt
 from tests.support.sdf_models import HAND, make_document, make_joint, make_link
 from ytheta.errors import RobotFileError
 from ytheta.robot.reading.ros_packages import list_packages
-from ytheta.robot.reading.sdf import uris
+from ytheta.robot.reading.sdf.expansion import uris
 from ytheta.robot.robot import Robot
 
 
@@ -110,6 +110,23 @@ def test_includes_that_are_refused(uri: str, reason: str, tmp_path: Path) -> Non
     (folder / "two.sdf").write_text(HAND.replace("</sdf>", '<model name="x"/></sdf>'))
     with pytest.raises(RobotFileError, match=reason):
         load(folder, make_including(uri))
+
+
+@pytest.mark.parametrize("uri", ["model://sun", "https://fuel.gazebosim.org/1.0/OpenRobotics/models/Sun"])
+def test_scenery_of_a_world_may_be_missing(uri: str, tmp_path: Path) -> None:
+    include = f"<include><uri>{uri}</uri></include>"
+    arm = make_document(make_link("base") + make_link("a") + make_joint("j", "base", "a"))
+    world = arm.replace("<model", f'<world name="w">{include}<model', 1).replace("</sdf>", "</world></sdf>")
+    robot = load(tmp_path, world)
+    assert [joint.name for joint in robot.movable] == ["j"]
+    (finding,) = [finding for finding in robot.findings if finding.names == (uri,)]
+    assert finding.is_warning
+    assert finding.text == f"models that the world includes were not found and are left out: {uri}"
+    assert robot.joints == load(tmp_path, world.replace(include, "")).joints
+    # Without anything else that moves, the robot itself is missing.
+    still = world.replace('type="revolute"', 'type="fixed"')
+    with pytest.raises(RobotFileError, match="--package-path"):
+        load(tmp_path, still)
 
 
 def test_a_folder_that_is_allowed_may_be_included_from(tmp_path: Path) -> None:

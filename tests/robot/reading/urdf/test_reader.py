@@ -18,7 +18,7 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import JointKind
-from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.reading.urdf.reader import read_urdf
 from ytheta.robot.robot import Robot
 
 # Both sides compute in doubles with numbers up to about a hundred; rounding errors are far smaller.
@@ -260,6 +260,18 @@ def test_attributes_that_are_left_out_are_zero() -> None:
         read_joint("revolute", f"<dynamics {x}/>").joint("j").drive for x in ('damping="3"', 'friction="4"')
     )
     assert (damped.viscous, damped.coulomb, rubbing.viscous, rubbing.coulomb) == (3.0, 0.0, 0.0, 4.0)
+
+
+def test_joints_without_lower_and_upper_are_named_in_one_note() -> None:
+    joint = '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/><limit effort="1" {4}/></joint>'
+    joints = [("p", "prismatic", "a", "b", ""), ("q", "revolute", "b", "c", ""), ("r", "continuous", "c", "d", "")]
+    joints += [("s", "fixed", "d", "e", ""), ("t", "revolute", "e", "f", 'upper="1"')]
+    links = "".join(f'<link name="{name}"/>' for name in "abcdef")
+    text = f'<robot name="r">{links}{"".join(joint.format(*words) for words in joints)}</robot>'
+    robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
+    assert [finding.text for finding in robot.findings] == [
+        "joints with a <limit> without lower and upper are treated as unbounded: p, q"
+    ]
 
 
 def test_infinite_limits_are_no_limits() -> None:

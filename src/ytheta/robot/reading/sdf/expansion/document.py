@@ -1,7 +1,9 @@
 """The SDF document: versions are made equal, and every ``<include>`` becomes the model that it names.
 
 Pose, name, ``static`` and placement frame of an include replace those of the included model. A model included with
-``merge="true"`` becomes a ``<merged>`` element, whose content belongs to the model around it.
+``merge="true"`` becomes a ``<merged>`` element, whose content belongs to the model around it. Worlds include scenery,
+such as ``model://sun``, that Gazebo downloads: models that a world includes may be missing. A ``<drake:joint>`` becomes
+a ``<joint>`` whose type has the prefix of Drake.
 """
 
 from __future__ import annotations
@@ -14,13 +16,17 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.sdf.elements import read_flag_attribute, read_text
-from ytheta.robot.reading.sdf.uris import FileFinder
+from ytheta.robot.reading.sdf.expansion.uris import FileFinder, MissingModelError
 from ytheta.robot.reading.sdf.version import read_version, upgrade
 
 MERGED = "merged"
+DRAKE = "drake:"  # the prefix of extensions
 MAX_INCLUDE_DEPTH = 16  # files that include each other in a row
 MAX_NESTED_MODELS = 30  # models inside each other
 MAX_ELEMENTS = 300_000  # of the document with all included files; the largest robots in public use have 10 000
+
+
+_MISSING = "models that the world includes were not found and are left out: {}"
 
 
 @dataclass
@@ -30,13 +36,26 @@ class _Expansion:
     files: FileFinder
     findings: FindingCollector
     models: dict[Path, Node] = field(default_factory=dict)
+    missing: list[MissingModelError] = field(default_factory=list)
     count: int = 0
 
 
-def expand_document(root: Node, files: FileFinder, findings: FindingCollector) -> Node:
-    """Return the root element in the form of the newest version, with all included models."""
+@dataclass(frozen=True)
+class Document:
+    """The root element in the form of the newest version, with all included models.
+
+    ``missing`` are the models that a world includes, but that are not found.
+    """
+
+    root: Node
+    missing: tuple[MissingModelError, ...] = ()
+
+
+def expand_document(root: Node, files: FileFinder, findings: FindingCollector) -> Document:
+    """Return the document of a root element."""
     expansion = _Expansion(files, findings)
-    return _expand(upgrade(root, read_version(root), findings), expansion, (files.path.resolve(),), 0)
+    expanded = _expand(upgrade(root, read_version(root), findings), expansion, (files.path.resolve(),), 0)
+    return Document(expanded, tuple(expansion.missing))
 
 
 def _expand(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int) -> Node:
@@ -46,13 +65,31 @@ def _expand(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int
     children: list[Node] = []
     for child in node.children:
         if child.tag == "include":
-            included = _include(child, expansion, stack, depth)
+            try:
+                included = _include(child, expansion, stack, depth)
+            except MissingModelError as error:
+                if node.tag != "world":
+                    raise
+                expansion.missing.append(error)
+                expansion.findings.warn(_MISSING, read_text(child, "uri"))
+                continue
             children += [included] if included is not None else []
         elif child.tag in ("world", "model"):
             children.append(_expand(child, expansion, stack, depth + 1))
+        elif child.tag == f"{DRAKE}joint":
+            children.append(_convert_joint(child))
         else:
             children.append(child)
     return replace(node, children=tuple(children))
+
+
+def _convert_joint(node: Node) -> Node:
+    """Return a ``<drake:joint>`` as a ``<joint>``."""
+    ends = {f"{DRAKE}{end}": end for end in ("parent", "child")}
+    children = tuple(replace(child, tag=ends.get(child.tag, child.tag)) for child in node.children)
+    return replace(
+        node, tag="joint", attributes=node.attributes | {"type": DRAKE + node.text("type")}, children=children
+    )
 
 
 def _include(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int) -> Node | None:

@@ -1,0 +1,1 @@
+"""The SDF document with all included models, and the files that it refers to."""

@@ -1,0 +1,1 @@
+"""URDF: one module for each part of the format; ``reader`` combines them."""

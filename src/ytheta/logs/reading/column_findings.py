@@ -43,6 +43,12 @@ def report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, .
             fields={"columns": len(table.names)},
         )
         findings.append(finding)
+    if table.spellings:
+        pairs = [f"{name} is {joint}" for joint, name in table.spellings.items()]
+        statement = f"the joints have other names than in the robot: {', '.join(pairs)}"
+        findings.append(
+            Finding(LogFindingCode.ORDER, Severity.NOTE, statement, fields={"names": dict(table.spellings)})
+        )
     if columns.labels is not None:
         findings.append(report_labels(columns.labels, joints))
     elif columns.by_number and contradict_numbers(joints):

@@ -55,7 +55,8 @@ class ColumnTable:
     first rows of recordings within one file, which become segments. ``contents`` lists what the file contains, if that
     is more than its columns. ``has_groups`` is true if an option can choose the group or struct that contains the log.
     ``time_parts`` are the columns of seconds and of nanoseconds from which a column of time was made.
-    ``texts`` contains the lists of texts that may be the names of the joints.
+    ``texts`` contains the lists of texts that may be the names of the joints. ``spellings`` are the names in the file
+    of joints that have other names in the robot.
     """
 
     names: tuple[str, ...]
@@ -73,6 +74,7 @@ class ColumnTable:
     has_groups: bool = False
     time_parts: frozenset[int] = frozenset()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], rows: int, *, kind: str) -> ColumnTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from tests.support.log_files import (
     format_csv,
     write_file,
 )
-from ytheta.errors import MissingExtraError
-from ytheta.logs.reading.formats.bag import read_bag
+from ytheta.errors import InputError, MissingExtraError
+from ytheta.logs.reading.formats.bag import _collect_messages, read_bag
 from ytheta.logs.reading.read import read_log
 
 
@@ -34,6 +35,36 @@ def test_bags_are_matched_by_joint_name(storage: str, suffix: str, tmp_path: Pat
         np.testing.assert_allclose(log.t, ARM_LOG.t, atol=2e-9)  # timestamps are integers of nanoseconds
         assert_same_log(replace(log, t=ARM_LOG.t), ARM_LOG)
         assert codes_above_notes(log) == set()
+
+
+def test_joints_may_have_another_prefix_in_the_robot(tmp_path: Path) -> None:
+    joints = tuple(replace(joint, name=f"left_{joint.name}") for joint in ARM.joints)
+    robot = replace(ARM, joints=joints, actuated=tuple(f"left_{name}" for name in ARM.actuated))
+    bag = write_bag(tmp_path / "bag", "MCAP", ARM_LOG, names=["gripper", *reversed(ARM.actuated)])
+    log = read_log(bag, robot)
+    for name in ("q", "qd", "tau"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(ARM_LOG, name))
+    (note,) = (finding for finding in log.findings if finding.code == "order")
+    assert note.text.startswith("the joints have other names than in the robot: joint")
+    assert note.fields["names"] == {f"left_{name}": name for name in ARM.actuated}
+    assert log.origin is not None
+    assert log.origin.ignored_joints == ("gripper",)
+
+
+def test_messages_of_two_arms_are_not_mixed() -> None:
+    stamp = SimpleNamespace(sec=1, nanosec=0)
+    values = np.arange(float(len(ARM.actuated)))
+
+    def make_message(prefix: str) -> tuple[int, SimpleNamespace]:
+        names = [f"{prefix}{joint}" for joint in ARM.actuated]
+        header = SimpleNamespace(stamp=stamp)
+        return 0, SimpleNamespace(name=names, header=header, position=values, velocity=values, effort=values)
+
+    assert _collect_messages("bag", iter([make_message("left_")] * 2), ARM.actuated, ()).rows == 2
+    for first, second in (("left_", "right_"), ("", "right_"), ("left_", "")):
+        messages = iter([make_message(first), make_message(second)])
+        with pytest.raises(InputError, match="could both be the joint 'joint1' of the robot; use a description"):
+            _collect_messages("bag", messages, ARM.actuated, ())
 
 
 def test_faulty_bags_are_refused(tmp_path: Path) -> None:

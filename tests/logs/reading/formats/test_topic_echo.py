@@ -59,6 +59,15 @@ def test_echoed_messages_give_the_log_of_the_text_file(frame: str, tmp_path: Pat
     assert not np.array_equal(swapped.q, expected.q)  # the twin
 
 
+def test_echoed_joints_may_have_another_prefix(tmp_path: Path) -> None:
+    text = format_echo(ALL, NAMES)
+    for joint in ARM.actuated:
+        text = text.replace(joint, f"left_{joint}")
+    log = read_echo(tmp_path, text)
+    assert np.array_equal(log.q, ARM_LOG.q)
+    assert any("left_joint1 is joint1" in finding.text for finding in log.findings)
+
+
 def test_positions_only(tmp_path: Path) -> None:
     log = read_echo(tmp_path, format_echo(ALL[:1], NAMES))
     assert log.qd is None

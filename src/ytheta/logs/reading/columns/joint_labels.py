@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from ytheta.errors import InputError
 from ytheta.logs.reading.columns.column_names import drop_quantity, parse_label_name
 from ytheta.logs.reading.columns.families import Family
+from ytheta.logs.reading.columns.joint_spelling import spell_joints
 from ytheta.logs.reading.table import ColumnTable, LabelColumn
 
 MAX_SHOWN = 6  # joint names in a message
@@ -33,7 +33,7 @@ class JointLabels:
     @classmethod
     def of(cls, name: str, texts: Sequence[str], joints: Sequence[str]) -> JointLabels:
         """Create the labels for a robot with these joints."""
-        return cls(name, _spell(texts, joints), tuple(texts))
+        return cls(name, spell_joints(texts, joints), tuple(texts))
 
     def describe(self) -> str:
         more = ", …" if len(self.texts) > MAX_SHOWN else ""
@@ -42,36 +42,6 @@ class JointLabels:
     def is_known(self, joints: Sequence[str]) -> bool:
         """Whether at least one of these texts is the name of one of the robot's ``joints``."""
         return bool(set(self.joints) & set(joints))
-
-
-def _spell(texts: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
-    """Return texts with the joints of a robot spelled as there.
-
-    Upper and lower case are the same. If no text is the name of a joint, all joints may have another common prefix or
-    suffix in the robot: ur10_elbow is elbow_joint.
-    """
-    spelling = {joint.casefold(): joint for joint in joints}
-    if not any(text.casefold() in spelling for text in texts):
-        cores = dict(zip(_strip_common(joints), joints, strict=True))
-        stripped = _strip_common(texts)
-        if len(cores) == len(joints) and sorted(stripped) == sorted(cores):
-            return tuple(cores[core] for core in stripped)
-    return tuple(spelling.get(text.casefold(), text) for text in texts)
-
-
-def _strip_common(names: Sequence[str]) -> list[str]:
-    """Return names in lower case without the prefix and the suffix that all of them have."""
-    lower = [name.casefold() for name in names]
-    start = _count_common(lower)
-    rest = [name[start:][::-1] for name in lower]
-    end = _count_common(rest)
-    return [name[end:][::-1] for name in rest]
-
-
-def _count_common(names: Sequence[str]) -> int:
-    """Return the number of characters at the start that all names have."""
-    columns = zip(*names, strict=False)  # up to the end of the shortest
-    return sum(1 for _ in takewhile(lambda characters: len(set(characters)) == 1, columns))
 
 
 def find_joint_labels(table: ColumnTable, joints: Sequence[str], source: str) -> dict[tuple[str, ...], JointLabels]:

@@ -9,7 +9,7 @@ if this timestamp is zero, the time of recording is used. Times are relative to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_na
 from ytheta.files.lengths import shorten
 from ytheta.logs.reading.columns.column_names import is_command_name
 from ytheta.logs.reading.columns.families import describe_missing_joints
+from ytheta.logs.reading.columns.joint_spelling import spell_joints
 from ytheta.logs.reading.sizes.bag_folder import open_bag_files
 from ytheta.logs.reading.sizes.bounds import DamagedError
 from ytheta.logs.reading.sizes.ros1_bag import check_ros1_bag
@@ -144,10 +145,16 @@ def _collect_messages(
     rows: dict[str, list[np.ndarray]] = {name: [] for name, _ in FIELDS}
     resting: list[np.ndarray] = []  # positions of the locked joints
     indices_by_names: dict[tuple[str, ...], tuple[list[int], list[int]] | None] = {}
+    spellings: dict[str, str] = {}  # of the robot's joints in the messages
+    recorded_names: set[str] = set()
     for recorded, message in messages:
         names = tuple(message.name)
         if names not in indices_by_names:
-            indices_by_names[names] = _find_indices(names, joints, locked)
+            spelled = spell_joints(names, joints)
+            indices_by_names[names] = _find_indices(spelled, joints, locked)
+            if indices_by_names[names] is not None:
+                _add_spellings(spellings, zip(spelled, names, strict=True), source)
+            recorded_names |= set(spelled)
         indices = indices_by_names[names]
         if indices is None:
             continue  # a message of another publisher on the same topic, with other joints
@@ -161,7 +168,6 @@ def _collect_messages(
             is_complete = len(message.position) == len(names)
             positions = np.append(message.position, np.nan) if is_complete else np.full(len(names) + 1, np.nan)
             resting.append(positions[indices[1]])
-    recorded_names = {name for names in indices_by_names for name in names}
     if not times:
         raise _make_missing_joint_error(source, joints, sorted(recorded_names))
     columns: dict[str, PerSample] = {"t": (np.array(times, dtype=np.int64) - times[0]) * 1e-9}
@@ -171,7 +177,18 @@ def _collect_messages(
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
     columns |= {f"q_{joint}": np.array(resting)[:, k] for k, joint in enumerate(locked) if joint in recorded_names}
     ignored = tuple(sorted(recorded_names - {*joints, *locked}))
-    return replace(ColumnTable.of(columns, len(times), kind="bag"), ignored_joints=ignored)
+    other_names = {joint: name for joint, name in spellings.items() if joint != name}
+    return replace(ColumnTable.of(columns, len(times), kind="bag"), ignored_joints=ignored, spellings=other_names)
+
+
+def _add_spellings(spellings: dict[str, str], pairs: Iterable[tuple[str, str]], source: str) -> None:
+    """Add the names of joints in further messages; raise InputError if a joint had another name before."""
+    for joint, name in pairs:
+        if spellings.setdefault(joint, name) != name:
+            raise InputError(
+                f"{source}: {spellings[joint]!r} and {name!r}, in different messages, could both be the joint "
+                f"{joint!r} of the robot; use a description with the joint names of the robot that is meant"
+            )
 
 
 def _find_indices(

@@ -21,6 +21,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.columns.joint_spelling import spell_joints
 from ytheta.logs.reading.dates import TextColumn
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
 from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
@@ -58,7 +59,7 @@ def read_csv(path: Path, skip: int = 0, joints: Sequence[str] = (), locked: Sequ
 def _read_text(path: Path, skip: int, joints: Sequence[str], locked: Sequence[str]) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
     echoed = () if skip else find_echoed_names(lines)
-    if set(echoed) & set(joints):
+    if set(spell_joints(echoed, joints)) & set(joints):
         return read_topic_echo(path, lines, echoed, joints, locked)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:

@@ -17,6 +17,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.reading.columns.families import describe_missing_joints
+from ytheta.logs.reading.columns.joint_spelling import spell_joints
 from ytheta.logs.reading.formats.csv_dialect import parse_number, split_fields
 from ytheta.logs.reading.table import ColumnTable
 
@@ -57,7 +58,8 @@ def read_topic_echo(
             f"not {FIRST_NAME + 4 * n} (positions, velocities, efforts) or {FIRST_NAME + 2 * n} (positions only); "
             "write a header, or record a bag"
         )
-    if missing := [joint for joint in joints if joint not in names]:
+    spelled = spell_joints(names, joints)
+    if missing := [joint for joint in joints if joint not in spelled]:
         raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing, joints)}")
     numeric = [0, 1, *range(FIRST_NAME + n, count)]
     try:
@@ -93,12 +95,17 @@ def read_topic_echo(
     columns = {"t": (values[0] - values[0][0]) + 1e-9 * values[1]} if len(frame) else {}
     for block, quantity in enumerate(QUANTITIES[:blocks]):
         first = FIRST_NAME + n * (1 + block)
-        columns |= {f"{quantity}_{joint}": values[first + names.index(joint)] for joint in joints}
-    resting = [joint for joint in locked if joint in names]
-    columns |= {f"q_{joint}": values[FIRST_NAME + n + names.index(joint)] for joint in resting}
+        columns |= {f"{quantity}_{joint}": values[first + spelled.index(joint)] for joint in joints}
+    resting = [joint for joint in locked if joint in spelled]
+    columns |= {f"q_{joint}": values[FIRST_NAME + n + spelled.index(joint)] for joint in resting}
     table = ColumnTable.of(columns, len(frame), kind="output of ros2 topic echo --csv")
-    ignored = tuple(name for name in names if name not in joints and name not in resting)
-    return replace(table, findings=findings, message_type="sensor_msgs/msg/JointState", ignored_joints=ignored)
+    return replace(
+        table,
+        findings=findings,
+        message_type="sensor_msgs/msg/JointState",
+        ignored_joints=tuple(name for name in spelled if name not in joints and name not in resting),
+        spellings={joint: name for joint, name in zip(spelled, names, strict=True) if joint != name},
+    )
 
 
 def _find_names(fields: Sequence[str]) -> tuple[str, ...]:

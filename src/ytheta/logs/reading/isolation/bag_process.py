@@ -45,6 +45,7 @@ def read_isolated_bag(
         topic=reply.content["topic"],
         message_type=reply.content["message_type"],
         ignored_joints=tuple(reply.content["ignored_joints"]),
+        spellings=reply.content["spellings"],
     )
 
 
@@ -65,6 +66,7 @@ def send_table(request: dict[str, Any]) -> Reply:
     assert not table.findings
     assert not table.others
     assert not table.starts
-    origin = {name: getattr(table, name) for name in ("kind", "topic", "message_type", "ignored_joints")}
+    fields = ("kind", "topic", "message_type", "ignored_joints", "spellings")
+    origin = {name: getattr(table, name) for name in fields}
     columns = [np.ascontiguousarray(column[0 : table.rows], dtype=np.float64).data for column in table.columns]
     return Reply({"names": table.names, "rows": table.rows, **origin}, columns)

@@ -112,7 +112,7 @@ def _format_inertial(link: Link) -> str:
     if not body.mass > 0.0:
         raise InputError(
             f"link {link.name!r} has an inertia or a first moment, but its mass is {body.mass:g} kg, which MuJoCo does "
-            "not accept; give it a mass, or use plant 'own'"
+            "not accept; give it a mass"
         )
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.tensor_about_center
     full = (xx, yy, zz, xy, xz, yz)

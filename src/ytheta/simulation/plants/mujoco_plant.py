@@ -163,9 +163,10 @@ class MujocoPlant:
         # Merge loads with their links: a load may be a point mass, which MuJoCo rejects.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
         plain = joined.with_drives(lambda _, d: d if d.root is None else replace(d, viscous=0.0, root=None))
-        text = to_mjcf(plain, drives=True)
         try:
-            model = mujoco.MjModel.from_xml_string(text)
+            model = mujoco.MjModel.from_xml_string(to_mjcf(plain, drives=True))
+        except InputError as error:
+            raise InputError(f"{error}, or use plant 'own'") from None
         except ValueError as error:
             reason = _shorten_message(str(error))
             raise InputError(f"MuJoCo rejects robot {self.robot.name!r}: {reason}; use plant 'own'") from None

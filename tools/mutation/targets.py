@@ -18,11 +18,11 @@ _CRITERIA = ("excitation/criteria/test_criteria.py",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "robot/inertia.py": ("robot/test_robot.py",),
-    "robot/structure/merge.py": ("robot/test_robot.py", "robot/reading/test_urdf.py"),
+    "robot/structure/merge.py": ("robot/test_robot.py", "robot/reading/urdf/test_reader.py"),
     "robot/modified_dh.py": (),
     "robot/loops/cut_joint.py": ("robot/loops/test_closure.py",),
     "robot/loops/solver.py": ("robot/loops/test_closure.py",),
-    "robot/reading/urdf.py": ("robot/reading/test_load.py",),
+    "robot/reading/urdf/reader.py": ("robot/reading/urdf/test_reader.py", "robot/reading/test_load.py"),
     "robot/reading/sdf/frames.py": _SDF,
     "robot/reading/sdf/joints.py": _SDF,
     "robot/reading/sdf/spanning_tree.py": _SDF,

@@ -25,6 +25,7 @@ FR3 = ("fr3_joint1", "fr3_joint2", "fr3_joint3")
         (("left_elbow_joint", "shoulder_lift", "shoulder_pan"), UR, None),
         (("a_elbow_joint", "b_shoulder_pan_joint", "c_shoulder_lift_joint"), UR, None),
         (("gripper",), ("joint1",), None),
+        (("finger1", "finger2", "finger3"), ("joint1", "joint2", "joint3"), None),
         (("gripper", "wrist"), ("joint1",), None),
         (("a", "b"), (), None),
         ((), UR, None),
@@ -39,3 +40,9 @@ def test_one_rule_explains_all_names(
 def test_a_single_joint_needs_its_own_name_as_the_end() -> None:
     assert spell_joints(["arm_joint1", "gripper"], ["joint1"]) == ("joint1", "gripper")
     assert spell_joints(["arm_joint1"], ["joint1"]) == ("joint1",)
+
+
+def test_numbers_suffice_only_if_the_caller_says_so() -> None:
+    names, joints = ["J2", "J1"], ["joint1", "joint2"]
+    assert spell_joints(names, joints) == ("J2", "J1")
+    assert spell_joints(names, joints, numbers_suffice=True) == ("joint2", "joint1")

@@ -51,20 +51,33 @@ def test_joints_may_have_another_prefix_in_the_robot(tmp_path: Path) -> None:
     assert log.origin.ignored_joints == ("gripper",)
 
 
+def make_message(*names: str, value: float = 0.0) -> tuple[int, SimpleNamespace]:
+    header = SimpleNamespace(stamp=SimpleNamespace(sec=1, nanosec=0))
+    values = np.full(len(names), value)
+    return 0, SimpleNamespace(name=names, header=header, position=values, velocity=values, effort=values)
+
+
 def test_messages_of_two_arms_are_not_mixed() -> None:
-    stamp = SimpleNamespace(sec=1, nanosec=0)
-    values = np.arange(float(len(ARM.actuated)))
+    left, right = ([f"{side}_{joint}" for joint in ARM.actuated] for side in ("left", "right"))
+    assert _collect_messages("bag", iter([make_message(*left)] * 2), ARM.actuated, ()).rows == 2
+    with pytest.raises(InputError, match="could both be the joint 'joint1' of the robot; use a description"):
+        _collect_messages("bag", iter([make_message(*left), make_message(*right)]), ARM.actuated, ())
 
-    def make_message(prefix: str) -> tuple[int, SimpleNamespace]:
-        names = [f"{prefix}{joint}" for joint in ARM.actuated]
-        header = SimpleNamespace(stamp=stamp)
-        return 0, SimpleNamespace(name=names, header=header, position=values, velocity=values, effort=values)
 
-    assert _collect_messages("bag", iter([make_message("left_")] * 2), ARM.actuated, ()).rows == 2
-    for first, second in (("left_", "right_"), ("", "right_"), ("left_", "")):
-        messages = iter([make_message(first), make_message(second)])
-        with pytest.raises(InputError, match="could both be the joint 'joint1' of the robot; use a description"):
-            _collect_messages("bag", messages, ARM.actuated, ())
+@pytest.mark.parametrize("other", [("left_joint1", "left_joint2"), ("finger1", "finger2"), ("gripper",)])
+def test_messages_with_the_names_of_the_robot_come_first(other: tuple[str, ...]) -> None:
+    """Those of other publishers on the same topic are left out, whether they come before or after."""
+    own, others = make_message(*ARM.actuated, value=1.0), make_message(*other, value=2.0)
+    for messages in ([own, others, own], [others, own, own]):
+        table = _collect_messages("bag", iter(messages), ARM.actuated, ("gripper",))
+        assert table.rows == 2
+        assert dict(zip(table.names, table.columns, strict=True))["q_joint1"][0:2].tolist() == [1.0, 1.0]
+        assert not table.spellings
+
+
+def test_joints_of_a_hand_are_not_those_of_the_arm() -> None:
+    with pytest.raises(InputError, match="no message contains all joints of the robot; the bag has: finger1, finger2"):
+        _collect_messages("bag", iter([make_message("finger1", "finger2")]), ARM.actuated, ())
 
 
 def test_faulty_bags_are_refused(tmp_path: Path) -> None:

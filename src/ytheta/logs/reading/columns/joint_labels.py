@@ -33,7 +33,7 @@ class JointLabels:
     @classmethod
     def of(cls, name: str, texts: Sequence[str], joints: Sequence[str]) -> JointLabels:
         """Create the labels for a robot with these joints."""
-        return cls(name, spell_joints(texts, joints), tuple(texts))
+        return cls(name, spell_joints(texts, joints, numbers_suffice=True), tuple(texts))
 
     def describe(self) -> str:
         more = ", …" if len(self.texts) > MAX_SHOWN else ""

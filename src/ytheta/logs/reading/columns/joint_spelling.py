@@ -10,20 +10,21 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 
-def spell_joints(names: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]:
+def spell_joints(names: Sequence[str], joints: Sequence[str], *, numbers_suffice: bool = False) -> tuple[str, ...]:
     """Return names with the joints of a robot spelled as there; other names stay as they are.
 
     Upper and lower case are the same. If no name is that of a joint, there are two further rules. All names may differ
     from the joints in a common prefix and suffix: ur10_elbow is elbow_joint. Or, beside names of other joints, all
     joints have the same prefix more or less, and no other prefix would do: left_elbow_joint is elbow_joint if there is
-    no right_elbow_joint.
+    no right_elbow_joint. ``numbers_suffice``: by the first rule, J1 is joint1; otherwise finger1 could be joint1, too.
     """
     lower = [name.casefold() for name in names]
     spelling = {joint.casefold(): joint for joint in joints}
     if not any(name in spelling for name in lower):
         cores = dict(zip(_strip_common(joints), joints, strict=True))
         stripped = _strip_common(names)
-        if len(cores) == len(joints) and "" not in cores and sorted(stripped) == sorted(cores):
+        are_clear = all(numbers_suffice or any(map(str.isalpha, core)) for core in cores) and "" not in cores
+        if len(cores) == len(joints) and are_clear and sorted(stripped) == sorted(cores):
             return tuple(cores[core] for core in stripped)
         candidates = list(_list_prefixed_spellings(lower, spelling))
         if len(candidates) == 1:

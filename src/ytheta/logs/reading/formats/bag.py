@@ -9,7 +9,7 @@ if this timestamp is zero, the time of recording is used. Times are relative to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,25 +141,25 @@ def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None
 def _collect_messages(
     source: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str], locked: Sequence[str]
 ) -> ColumnTable:
+    """Return the table of messages that contain all joints.
+
+    If some messages have the names of the robot, those with other names are of another publisher on the same topic.
+    """
     times: list[int] = []  # nanoseconds
     rows: dict[str, list[np.ndarray]] = {name: [] for name, _ in FIELDS}
     resting: list[np.ndarray] = []  # positions of the locked joints
+    is_exact: list[bool] = []  # whether a message has the names of the robot
     indices_by_names: dict[tuple[str, ...], tuple[list[int], list[int]] | None] = {}
-    spellings: dict[str, str] = {}  # of the robot's joints in the messages
-    recorded_names: set[str] = set()
     for recorded, message in messages:
         names = tuple(message.name)
         if names not in indices_by_names:
-            spelled = spell_joints(names, joints)
-            indices_by_names[names] = _find_indices(spelled, joints, locked)
-            if indices_by_names[names] is not None:
-                _add_spellings(spellings, zip(spelled, names, strict=True), source)
-            recorded_names |= set(spelled)
+            indices_by_names[names] = _find_indices(spell_joints(names, joints), joints, locked)
         indices = indices_by_names[names]
         if indices is None:
             continue  # a message of another publisher on the same topic, with other joints
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
         times.append(stamp or recorded)
+        is_exact.append(_has_all(names, joints))
         for name, field in FIELDS:
             values = getattr(message, field)
             rows[name].append(values[indices[0]] if len(values) == len(names) else np.full(len(joints), np.nan))
@@ -169,26 +169,44 @@ def _collect_messages(
             positions = np.append(message.position, np.nan) if is_complete else np.full(len(names) + 1, np.nan)
             resting.append(positions[indices[1]])
     if not times:
+        recorded_names = {name for names in indices_by_names for name in names}
         raise _make_missing_joint_error(source, joints, sorted(recorded_names))
-    columns: dict[str, PerSample] = {"t": (np.array(times, dtype=np.int64) - times[0]) * 1e-9}
+    chosen = np.flatnonzero(is_exact) if any(is_exact) else np.arange(len(times))
+    spellings = {} if any(is_exact) else _merge_spellings(source, joints, indices_by_names)
+    stamps = np.array(times, dtype=np.int64)[chosen]
+    columns: dict[str, PerSample] = {"t": (stamps - stamps[0]) * 1e-9}
     for name, _ in FIELDS:
-        values = np.array(rows[name], dtype=np.float64)
+        values = np.array(rows[name], dtype=np.float64)[chosen]
         if not np.all(np.isnan(values)):
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
-    columns |= {f"q_{joint}": np.array(resting)[:, k] for k, joint in enumerate(locked) if joint in recorded_names}
-    ignored = tuple(sorted(recorded_names - {*joints, *locked}))
-    other_names = {joint: name for joint, name in spellings.items() if joint != name}
-    return replace(ColumnTable.of(columns, len(times), kind="bag"), ignored_joints=ignored, spellings=other_names)
+    own = {*spellings.values()} or set(joints)
+    others = {name for names in indices_by_names for name in names} - own
+    columns |= {f"q_{joint}": np.array(resting)[chosen, k] for k, joint in enumerate(locked) if joint in others}
+    ignored = tuple(sorted(others - set(locked)))
+    table = ColumnTable.of(columns, len(chosen), kind="bag")
+    return replace(table, ignored_joints=ignored, spellings=spellings)
 
 
-def _add_spellings(spellings: dict[str, str], pairs: Iterable[tuple[str, str]], source: str) -> None:
-    """Add the names of joints in further messages; raise InputError if a joint had another name before."""
-    for joint, name in pairs:
-        if spellings.setdefault(joint, name) != name:
-            raise InputError(
-                f"{source}: {spellings[joint]!r} and {name!r}, in different messages, could both be the joint "
-                f"{joint!r} of the robot; use a description with the joint names of the robot that is meant"
-            )
+def _merge_spellings(
+    source: str, joints: Sequence[str], matches: Mapping[tuple[str, ...], object | None]
+) -> dict[str, str]:
+    """Return the names of the joints in messages that contain them, or raise InputError if a joint has several names.
+
+    ``matches`` contains the names in messages; those without all joints have None.
+    """
+    spellings: dict[str, str] = {}
+    for names in (names for names, match in matches.items() if match is not None):
+        for joint, name in zip(spell_joints(names, joints), names, strict=True):
+            if joint in joints and spellings.setdefault(joint, name) != name:
+                raise InputError(
+                    f"{source}: {spellings[joint]!r} and {name!r}, in different messages, could both be the joint "
+                    f"{joint!r} of the robot; use a description with the joint names of the robot that is meant"
+                )
+    return spellings
+
+
+def _has_all(names: Sequence[str], joints: Sequence[str]) -> bool:
+    return set(joints) <= set(names)
 
 
 def _find_indices(
@@ -198,7 +216,7 @@ def _find_indices(
 
     The index of a locked joint that is not there is the number of names.
     """
-    if not set(joints) <= set(names):
+    if not _has_all(names, joints):
         return None
     found = {name: k for k, name in reversed(list(enumerate(names)))}
     return [found[joint] for joint in joints], [found.get(joint, len(names)) for joint in locked]

@@ -79,8 +79,10 @@ def report_foreign_elements(nodes: Iterable[Node], findings: FindingCollector) -
 
 
 def _find_foreign(node: Node) -> Iterator[tuple[Node, Node]]:
-    """Yield elements that SDF does not define, each after the element around it; models, links and joints inside are
-    not searched."""
+    """Yield pairs of an element and one inside of it that SDF does not define.
+
+    Models, links and joints inside are not searched, since they are arguments of their own.
+    """
     for child in node.children:
         if child.tag in _DEFINED[node.tag]:
             if child.tag in _DEFINED and child.tag not in ("model", MERGED, "link", "joint"):

@@ -12,10 +12,10 @@ from tests.support.base_checks import enlarge, is_complete_and_minimal
 from tests.support.random_robots import robots
 from tests.support.vendor_urdfs import URDFS
 from ytheta.identifiability.registry import explain_refusals
-from ytheta.robot import catalog
 from ytheta.robot.frame import Frame
 from ytheta.robot.parameters import length_exponents
 from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.reading import catalog
 from ytheta.robot.robot import Robot
 
 

@@ -38,8 +38,8 @@ from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.dynamics.vectors import axis_rotation
 from ytheta.errors import InputError
-from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, to_vector
+from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot
 
 URDFS = (

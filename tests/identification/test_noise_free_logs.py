@@ -15,7 +15,7 @@ import ytheta as yt
 from tests.support.catalog_robots import robot as load_robot
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.priors import noise
-from ytheta.robot import catalog
+from ytheta.robot.reading import catalog
 from ytheta.simulation.plants.smooth_friction import REVOLUTE_COULOMB_SPEED
 
 ROBOTS = tuple(name for name in catalog.list_names() if load_robot(name).theta.any())

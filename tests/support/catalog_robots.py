@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ytheta.conventions import SNAP
-from ytheta.robot import catalog
+from ytheta.robot.reading import catalog
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.robot import Robot
 

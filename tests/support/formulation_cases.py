@@ -16,10 +16,10 @@ from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.dynamics.vectors import array
-from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot
 
 ALL_ROBOTS = (

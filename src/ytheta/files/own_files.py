@@ -10,8 +10,6 @@ contain the kind; the kind of a TOML file follows from a key that only this kind
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Literal
 
@@ -55,6 +53,9 @@ def _has_parquet_mark(path: Path, kind: FileKind | None) -> bool:
 
 
 def _has_npz_mark(path: Path, kind: FileKind | None) -> bool:
+    import zipfile
+    import zlib
+
     name = f"{MARK}.npy"
     try:
         with zipfile.ZipFile(path) as archive:

@@ -17,7 +17,7 @@ from ytheta.excitation.criteria.registry import CRITERIA
 from ytheta.exporting.export import FORMATS
 from ytheta.identification.estimators.registry import ESTIMATORS
 from ytheta.reproduction.reproduce import ALL, PAPERS
-from ytheta.robot.catalog import list_names
+from ytheta.robot.reading.catalog import list_names
 
 
 def test_names_are_those_of_the_registries() -> None:

@@ -33,8 +33,8 @@ from ytheta.dynamics.motion import casadi_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.operations import Operations, count_operations
-from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, to_vector
+from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot
 
 TREES = tuple(name for name in list_names() if not load(name).loops)

@@ -21,9 +21,9 @@ from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
 from ytheta.native.graph import Input, trace
-from ytheta.robot import catalog
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.reading import catalog
 from ytheta.robot.robot import Robot
 
 ROUNDING_TOLERANCE = 1e-10  # both recursions accumulate rounding over ten links

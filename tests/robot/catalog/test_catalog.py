@@ -21,9 +21,9 @@ from tests.support import example_robots
 from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.conventions import SNAP
 from ytheta.files.xml_document import parse_xml
-from ytheta.robot import catalog
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
+from ytheta.robot.reading import catalog
 from ytheta.robot.reading.load import load
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.reading.urdf.reader import read_urdf

@@ -15,8 +15,8 @@ from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
-from ytheta.robot.catalog import list_names
 from ytheta.robot.parts import Coupling, Limits
+from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.references.fourier import LIMIT_SHARE, MAX_CONDITION_RATIO, default_reference

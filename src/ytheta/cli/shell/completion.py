@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ytheta.robot.catalog import list_names
+from ytheta.robot.reading.catalog import list_names
 
 ROBOT_SUFFIXES = (".urdf", ".xml", ".toml", ".xacro", ".sdf", ".world")
 PAPERS = ("lu1993", "ha1989", "walker1988", "lin1995", "fernandez2000", "all")

@@ -1,14 +1,19 @@
-"""The catalog as a value: one entry for each robot that comes with ytheta."""
+"""The catalog: the robots that come with ytheta. Each is one TOML file, which gives the source of every number.
+
+Reading a robot loads NumPy, so the reader is imported only then: the shell completes names with this module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 from typing import ClassVar, overload
 
 from ytheta.display import Displayed
-from ytheta.robot import catalog
-from ytheta.robot.reading.toml.reader import read_toml
+
+_FOLDER = Path(str(files("ytheta.robot"))) / "catalog"
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,24 @@ class Catalog(Displayed, Sequence[CatalogEntry]):
         return f"Catalog({len(self)} robots)"
 
 
+def list_names() -> tuple[str, ...]:
+    """Return the names of all robots, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def find_path(name: str) -> Path:
+    """Return the file of a robot."""
+    return _FOLDER / f"{name}.toml"
+
+
 def robots() -> Catalog:
     """Return the catalog: name, number of joints and loops, and a description of each robot that ``load`` knows."""
-    return Catalog(tuple(_read_entry(name) for name in catalog.list_names()))
+    return Catalog(tuple(_read_entry(name) for name in list_names()))
 
 
 def _read_entry(name: str) -> CatalogEntry:
-    path = catalog.find_path(name)
+    from ytheta.robot.reading.toml.reader import read_toml
+
+    path = find_path(name)
     robot = read_toml(path.read_bytes(), path, snap=0.0)
     return CatalogEntry(name, len(robot.movable), len(robot.loops), robot.about)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ytheta.arguments import check_kind
 from ytheta.errors import InputError, RobotFileError, suggest_names
-from ytheta.robot import catalog
-from ytheta.robot.reading import parallel
+from ytheta.robot.reading import catalog, parallel
 
 
 def find_file(source: str | Path) -> Path:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ytheta.exporting.c.options import COptions as COptions
     from ytheta.exporting.casadi import CasadiOptions as CasadiOptions
     from ytheta.exporting.export import export as export
-    from ytheta.exporting.settings.payload import PayloadOptions as PayloadOptions
+    from ytheta.exporting.load_settings import PayloadOptions as PayloadOptions
     from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
@@ -143,7 +143,7 @@ _MODULES = {
     "Obstacle": "ytheta.excitation.clearance.obstacle",
     "ParameterChange": "ytheta.simulation.parameter_changes",
     "PayloadEstimate": "ytheta.payload.result",
-    "PayloadOptions": "ytheta.exporting.settings.payload",
+    "PayloadOptions": "ytheta.exporting.load_settings",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.prediction.prediction",

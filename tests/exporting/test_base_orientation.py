@@ -10,8 +10,7 @@ import ytheta as yt
 from tests.support import pinocchio_peer
 from tests.support.example_robots import urdf
 from ytheta.errors import InputError
-from ytheta.exporting.base_orientation import BASE_ORIENTATIONS, GRAVITY, QUATERNION, ROTATION_VECTOR
-from ytheta.exporting.functions import OBSERVER, RobotFunctions
+from ytheta.exporting.functions import BASE_ORIENTATIONS, GRAVITY, OBSERVER, QUATERNION, ROTATION_VECTOR, RobotFunctions
 from ytheta.robot.floating.base import add_wrench_sensor, float_base
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

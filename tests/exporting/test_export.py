@@ -8,7 +8,7 @@ import pytest
 
 import ytheta as yt
 from ytheta.errors import InputError, UnknownNameError
-from ytheta.exporting.export import FORMATS
+from ytheta.exporting.export import FORMATS, find_format
 
 
 @pytest.mark.parametrize("name", ["rust", "C", ""])
@@ -39,8 +39,6 @@ def test_a_wrong_path_is_refused() -> None:
 
 
 def test_every_format_has_options_and_a_writer() -> None:
-    from importlib import import_module
-
-    for module in map(import_module, FORMATS.values()):
-        module.Options()
-        assert callable(module.render)
+    for form in map(find_format, FORMATS):
+        form.options()
+        assert callable(form.render)

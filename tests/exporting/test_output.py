@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.exporting.output import check_targets, write_files
+from ytheta.exporting.export import check_targets, write_files
 
 
 def test_a_new_folder_appears_with_all_files(tmp_path: Path) -> None:

@@ -13,9 +13,17 @@ from pathlib import Path
 
 from ytheta.arguments import check_words
 from ytheta.errors import InputError
-from ytheta.exporting.base_orientation import BASE_ORIENTATIONS, ROTATION_VECTOR
-from ytheta.exporting.functions import FUNCTIONS, OBSERVER, PARAMETER_MODES, RobotFunction, RobotFunctions, check_choice
-from ytheta.exporting.source import ExportSource
+from ytheta.exporting.functions import (
+    BASE_ORIENTATIONS,
+    FUNCTIONS,
+    OBSERVER,
+    PARAMETER_MODES,
+    ROTATION_VECTOR,
+    RobotFunction,
+    RobotFunctions,
+    check_choice,
+)
+from ytheta.exporting.source import ExportSource, Format
 
 SUFFIX = ".casadi"
 CASADI_FUNCTIONS = tuple(name for name in FUNCTIONS if name != OBSERVER)
@@ -47,10 +55,7 @@ class CasadiOptions:
         check_choice("base_orientation", self.base_orientation, BASE_ORIENTATIONS)
 
 
-Options = CasadiOptions
-
-
-def render(source: ExportSource, path: Path, *, options: CasadiOptions) -> Mapping[Path, bytes]:
+def render(source: ExportSource, path: Path, options: CasadiOptions) -> Mapping[Path, bytes]:
     """Return the files of the functions."""
     is_file = path.suffix == SUFFIX
     chosen = options.functions
@@ -79,3 +84,6 @@ def _serialize(function: RobotFunction) -> bytes:
         file = Path(folder) / f"{function.name}{SUFFIX}"
         result.save(str(file))
         return file.read_bytes()
+
+
+CASADI = Format(render, CasadiOptions)

@@ -1,13 +1,15 @@
 """Export a model or a robot to another format: the registry of formats, and the public function.
 
-Every format is a module with two names. ``Options`` is a frozen dataclass with the settings of the format. ``render``
-returns the content of every file, by its path; it writes nothing. ``export`` writes the files. A format that cannot
-express everything also has ``find_losses``, and one that writes several files may have ``find_leftovers``.
+A ``Format`` renders files and can tell what it does not express; ``export`` writes the files, all of them or none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -15,23 +17,24 @@ from typing import Any
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.exporting.output import check_targets, write_files
-from ytheta.exporting.source import ExportInput, ExportSource, find_source
+from ytheta.exporting.source import ExportInput, ExportSource, Format, find_source
+from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
+from ytheta.files.temporary import PREFIX, create_temporary
 from ytheta.findings import Finding
 
-# The module of every format: render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes].
+# The module and the name of every format; modules are imported when they are needed.
 FORMATS = {
-    "c": "ytheta.exporting.c.render",
-    "casadi": "ytheta.exporting.casadi",
-    "urdf": "ytheta.exporting.descriptions.urdf",
-    "mjcf": "ytheta.exporting.descriptions.mjcf",
-    "toml": "ytheta.exporting.descriptions.toml",
-    "franka-load": "ytheta.exporting.settings.franka_load",
-    "ur-payload": "ytheta.exporting.settings.ur_payload",
-    "friction-table": "ytheta.exporting.settings.friction_table",
-    "mujoco-actuators": "ytheta.exporting.settings.mujoco_actuators",
-    "isaac-actuators": "ytheta.exporting.settings.isaac_actuators",
+    "c": "ytheta.exporting.c.render:C",
+    "casadi": "ytheta.exporting.casadi:CASADI",
+    "urdf": "ytheta.exporting.urdf:URDF",
+    "mjcf": "ytheta.exporting.mjcf:MJCF",
+    "toml": "ytheta.exporting.toml:TOML",
+    "franka-load": "ytheta.exporting.load_settings:FRANKA_LOAD",
+    "ur-payload": "ytheta.exporting.load_settings:UR_PAYLOAD",
+    "friction-table": "ytheta.exporting.actuator_settings:FRICTION_TABLE",
+    "mujoco-actuators": "ytheta.exporting.actuator_settings:MUJOCO_ACTUATORS",
+    "isaac-actuators": "ytheta.exporting.actuator_settings:ISAAC_ACTUATORS",
 }
 
 
@@ -65,7 +68,7 @@ def export(
 
     Files appear whole or not at all.
     """
-    _find_format(to)
+    find_format(to)
     source = find_source(
         model,
         description=description,
@@ -94,17 +97,16 @@ def export_source(
 
     ``force_option`` is how the user spells ``force``, for messages.
     """
-    module = _find_format(to)
-    options_type = module.Options
-    options = options_type() if options is None else options
-    if not isinstance(options, options_type):
+    form = find_format(to)
+    options = form.options() if options is None else options
+    if not isinstance(options, form.options):
         raise InputError(
-            f"options is a value of type {type(options).__name__}; for {to!r}, give {options_type.__name__}(…) or None"
+            f"options is a value of type {type(options).__name__}; for {to!r}, give {form.options.__name__}(…) or None"
         )
-    if source.must_keep and not hasattr(module, "ROOT_TAG"):
+    if source.must_keep and not form.keeps_content:
         raise InputError(f"the format {to!r} keeps nothing of {source.description}; remove the description")
     path = check_path(path, "the export")
-    files = module.render(source, path, options=options)
+    files = form.render(source, path, options)
     check_targets(files, force=force, force_option=force_option)
     leftovers = find_leftovers(source, to=to, path=path, options=options) if force else ()
     written = write_files(files)
@@ -115,24 +117,21 @@ def export_source(
 
 def find_leftovers(source: ExportSource, *, to: str, path: str | Path, options: Any = None) -> tuple[Path, ...]:
     """Return files that an earlier export wrote under another name in the same folder; ``force`` removes them."""
-    module = _find_format(to)
-    find = getattr(module, "find_leftovers", None)
-    leftovers: tuple[Path, ...] = (
-        () if find is None else find(source, Path(path), options=module.Options() if options is None else options)
-    )
-    return leftovers
+    form = find_format(to)
+    if form.find_leftovers is None:
+        return ()
+    return form.find_leftovers(source, Path(path), form.options() if options is None else options)
 
 
 def find_losses(source: ExportSource, *, to: str, path: str | Path) -> tuple[Finding, ...]:
     """Return what a format cannot express of a source, such as laws of friction that it does not have."""
-    find = getattr(_find_format(to), "find_losses", None)
-    losses: tuple[Finding, ...] = () if find is None else find(source, Path(path))
-    return losses
+    find = find_format(to).find_losses
+    return () if find is None else find(source, Path(path))
 
 
 def make_options(to: str, settings: Mapping[str, Any]) -> Any:
     """Return the options of a format with these settings, given by name; InputError if it does not have one of them."""
-    options_type = _find_format(to).Options
+    options_type = find_format(to).options
     names = [field.name for field in fields(options_type)]
     for name in settings:
         if name not in names:
@@ -141,7 +140,85 @@ def make_options(to: str, settings: Mapping[str, Any]) -> Any:
     return options_type(**settings)
 
 
-def _find_format(name: object) -> Any:
+def find_format(name: object) -> Format:
+    """Return a format by its name."""
     if not isinstance(name, str) or name not in FORMATS:
         raise UnknownNameError(f"there is no export format {name!r}{suggest_names(name, FORMATS)}")
-    return import_module(FORMATS[name])
+    module, _, value = FORMATS[name].partition(":")
+    form: Format = getattr(import_module(module), value)
+    return form
+
+
+# Writing the files of an export: all of them whole, or none.
+
+
+def check_targets(paths: Iterable[Path], *, force: bool, force_option: str = "force=True") -> None:
+    """Raise InputError if a file cannot be written, or if it exists and ``force`` is false.
+
+    ``force_option`` is how the caller's user spells ``force``.
+    """
+    for path in paths:
+        if path.exists() and not path.is_dir() and not force:
+            raise InputError(f"{path} exists; choose another name, or use {force_option} to overwrite it")
+        if path.parent.is_dir() or not path.parent.parent.is_dir():
+            check_writable(path)
+        elif path.parent.exists():
+            raise InputError(f"{path.parent} is a file; choose another name for the folder")
+
+
+def write_files(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
+    """Write files, and return their paths. A new folder appears with all of its files.
+
+    In a folder that exists, every file is written to a temporary one first, so that a full disk changes nothing. If one
+    of them cannot be renamed, those that were renamed before get their old content back.
+    """
+    new_folders = {path.parent for path in files if not path.parent.exists()}
+    for folder in new_folders:
+        _write_folder(folder, {path.name: content for path, content in files.items() if path.parent == folder})
+    replaced = {path: content for path, content in files.items() if path.parent not in new_folders}
+    with ExitStack() as backups:
+        if len(replaced) > 1:  # a single file is replaced in one step
+            for path in replaced:
+                backups.enter_context(_restore_on_failure(path))
+        with ExitStack() as stack:  # all temporary files are renamed at its end
+            for path, content in replaced.items():
+                stack.enter_context(write_atomically(path)).write_bytes(content)
+    return tuple(files)
+
+
+@contextmanager
+def _restore_on_failure(path: Path) -> Iterator[None]:
+    """Keep a copy of a file, or its absence, and restore it if anything is raised, an interruption included."""
+    target = Path(os.path.realpath(path))  # what is written if the path is a link
+    with ExitStack() as stack:
+        try:
+            before = target.stat() if target.exists() else None
+            backup = None if before is None else stack.enter_context(create_temporary(target))
+            if backup is not None:
+                shutil.copy2(target, backup)
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror or error}; check the folder") from None
+        try:
+            yield
+        except BaseException:
+            if backup is None:
+                target.unlink(missing_ok=True)
+            elif before is not None and not (target.exists() and os.path.samestat(before, target.stat())):
+                os.replace(backup, target)
+            raise
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a new folder under another name, and rename it."""
+    temporary = None
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder.parent))
+        temporary.chmod(0o755)
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
+        temporary.rename(folder)
+    except OSError as error:
+        if temporary is not None:
+            with suppress(OSError):
+                shutil.rmtree(temporary)
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}; check the folder") from None

@@ -8,7 +8,7 @@ value. ``force`` accepts doubtful and inconsistent models, but not unknown numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import ytheta
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.paths import check_path
+from ytheta.findings import Finding
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
@@ -54,6 +55,31 @@ class ExportSource:
     must_keep: bool = False
     xacro_args: Mapping[str, str] = field(default_factory=dict)
     package_paths: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The settings of a format that has none."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a source is written in a format.
+
+    Attributes
+    ----------
+    render          returns the content of every file by its path, from source, path and options; it writes nothing
+    options         the type of its settings, a frozen dataclass
+    find_losses     returns what the format cannot express of a source; None if it expresses everything
+    find_leftovers  returns files that an earlier export under another name wrote; None if there are none
+    keeps_content   whether the other content of the description, such as meshes and comments, is kept
+    """
+
+    render: Callable[[ExportSource, Path, Any], Mapping[Path, bytes]]
+    options: type[Any] = NoOptions
+    find_losses: Callable[[ExportSource, Path], tuple[Finding, ...]] | None = None
+    find_leftovers: Callable[[ExportSource, Path, Any], tuple[Path, ...]] | None = None
+    keeps_content: bool = False
 
 
 def find_source(

@@ -17,8 +17,7 @@ from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.exporting.c.controllers import ControllerCode, make_controllers
-from ytheta.exporting.c.definitions import Style
-from ytheta.exporting.c.number import DOUBLE
+from ytheta.exporting.c.definitions import DOUBLE, Style
 from ytheta.robot.robot import Robot
 
 DT = 0.001  # s

@@ -8,7 +8,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.command import ytheta
-from ytheta.exporting.c.leftovers import find_earlier_files
+from ytheta.exporting.c.render import find_earlier_files
 
 GRAVITY = yt.COptions(functions=("gravity",))
 

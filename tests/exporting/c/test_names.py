@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ytheta.exporting.c.names import MAX_PREFIX_LENGTH, clean_comment, make_constants, make_prefix
+from ytheta.exporting.c.definitions import MAX_PREFIX_LENGTH, clean_comment, make_constants, make_prefix
 
 HOSTILE = ("*/ int x;", 'a"; system("x"); "', "??/\n*/", "ギター", "int", "7dof", "../../etc/passwd", "", "con", "a\\")
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*[a-z0-9]|[a-z]")

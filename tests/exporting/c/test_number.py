@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ytheta.errors import InputError
-from ytheta.exporting.c.number import DOUBLE, FLOAT, find_number
+from ytheta.exporting.c.definitions import DOUBLE, FLOAT, find_number
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -13,9 +13,7 @@ import pytest
 from tests.support.c_code import Library, load_library
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.errors import InputError
-from ytheta.exporting.c.definitions import Definition, Style, define, describe_operations
-from ytheta.exporting.c.number import DOUBLE
-from ytheta.exporting.c.statements import emit_body
+from ytheta.exporting.c.definitions import DOUBLE, Definition, Style, define, describe_operations, emit_body
 from ytheta.exporting.c.trigonometry import emit_sine_cosine
 from ytheta.exporting.functions import RobotFunction
 from ytheta.native.graph import Graph, Input, trace

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.c_code import compile_program
-from ytheta.exporting.c.number import DOUBLE, FLOAT, Number
+from ytheta.exporting.c.definitions import DOUBLE, FLOAT, Number
 from ytheta.exporting.c.trigonometry import emit_sine_cosine, find_constants
 
 TYPES: dict[str, Any] = {"double": np.float64, "float": np.float32}

@@ -17,8 +17,7 @@ from ytheta.control.create import create_controller
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
-from ytheta.exporting.c.definitions import Definition, Style, define
-from ytheta.exporting.c.names import clean_comment, make_prefix
+from ytheta.exporting.c.definitions import Definition, Style, clean_comment, define, make_prefix
 from ytheta.exporting.c.options import COptions
 from ytheta.exporting.functions import RobotFunction
 from ytheta.robot.floating.base import refuse_floating_base

@@ -8,8 +8,7 @@ from ytheta.arguments import check_kind, check_number, check_words
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
-from ytheta.exporting.base_orientation import BASE_ORIENTATIONS, ROTATION_VECTOR
-from ytheta.exporting.functions import FUNCTIONS, PARAMETER_MODES, check_choice
+from ytheta.exporting.functions import BASE_ORIENTATIONS, FUNCTIONS, PARAMETER_MODES, ROTATION_VECTOR, check_choice
 
 PRECISIONS = ("double", "float")
 TRIGONOMETRY = ("own", "libm")

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ytheta
 from ytheta.errors import InputError
-from ytheta.exporting.c.build import format_cmake
 from ytheta.exporting.c.controllers import ControllerCode, make_controllers
-from ytheta.exporting.c.definitions import Definition, Style, define
+from ytheta.exporting.c.definitions import Definition, Style, define, find_number, make_prefix
 from ytheta.exporting.c.header import format_header
-from ytheta.exporting.c.leftovers import CMAKE_FILE, find_earlier_files, list_file_names
-from ytheta.exporting.c.names import make_prefix
-from ytheta.exporting.c.number import find_number
 from ytheta.exporting.c.observer import format_definitions
 from ytheta.exporting.c.options import COptions
 from ytheta.exporting.c.self_test import format_self_test
 from ytheta.exporting.c.trigonometry import emit_sine_cosine
 from ytheta.exporting.functions import OBSERVER, RobotFunctions
-from ytheta.exporting.source import ExportSource
-
-Options = COptions
+from ytheta.exporting.source import ExportSource, Format
 
 
-def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Path, bytes]:
+def render(source: ExportSource, path: Path, options: COptions) -> Mapping[Path, bytes]:
     """Return the files of the C code of a robot; ``path`` is their folder."""
     robot = source.robot
     style = Style(_find_prefix(source, options), find_number(options.precision))
@@ -48,7 +43,7 @@ def render(source: ExportSource, path: Path, *, options: COptions) -> Mapping[Pa
     return {path / name: text.encode("ascii") for name, text in zip(names, texts, strict=True)}
 
 
-def find_leftovers(source: ExportSource, path: Path, *, options: COptions) -> tuple[Path, ...]:
+def find_leftovers(source: ExportSource, path: Path, options: COptions) -> tuple[Path, ...]:
     """Return files in the folder that an export under another name wrote, and that this one makes useless."""
     return find_earlier_files(path, _find_prefix(source, options))
 
@@ -102,3 +97,67 @@ def _format_parameters(functions: RobotFunctions, style: Style) -> str:
     target = "parameters->beta" if functions.is_passed else "beta"
     rows = [f"    {target}[{k}] = {f(value)};" for k, value in enumerate(functions.base.beta)]
     return "\n".join([f"void {p}_get_parameters({argument})", "{", *rows, "}", ""])
+
+
+# The CMake file of an export.
+
+
+def format_cmake(prefix: str, *, needs_library: bool) -> str:
+    """Return a CMakeLists.txt with a static library and its self-test, which ``ctest`` runs."""
+    library = f"{prefix}_dynamics"  # targets such as "test" are reserved
+    math = f"if(UNIX)\n  target_link_libraries({library} PUBLIC m)\nendif()\n" if needs_library else ""
+    return f"""\
+# Written by ytheta.
+cmake_minimum_required(VERSION 3.10)
+project({prefix} C)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library({library} STATIC {prefix}.c {prefix}.h)
+target_include_directories({library} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
+set_target_properties({library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+{math}
+enable_testing()
+add_executable({prefix}_selftest {prefix}_selftest.c)
+set_target_properties({prefix}_selftest PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON)
+target_link_libraries({prefix}_selftest {library})
+add_test(NAME {prefix}_selftest COMMAND {prefix}_selftest)
+"""
+
+
+# Files of an earlier export to the same folder under another name.
+
+
+MARK = b"Written by ytheta."  # in the first line of every exported file
+CMAKE_FILE = "CMakeLists.txt"
+MAX_MARK_POSITION = 8  # bytes before the mark: the beginning of a comment
+_PROJECT = re.compile(rb"^project\((\w+) C\)$", re.MULTILINE)
+
+
+def list_file_names(prefix: str) -> tuple[str, ...]:
+    """Return the names of the header, of the source file and of its self-test."""
+    return f"{prefix}.h", f"{prefix}.c", f"{prefix}_selftest.c"
+
+
+def find_earlier_files(folder: Path, prefix: str) -> tuple[Path, ...]:
+    """Return the files that the CMake file of the folder names, if another prefix was used and ytheta wrote them."""
+    build = _read_own(folder / CMAKE_FILE)
+    project = None if build is None else _PROJECT.search(build)
+    if project is None or project[1].decode() == prefix:
+        return ()
+    paths = (folder / name for name in list_file_names(project[1].decode()))
+    return tuple(path for path in paths if _read_own(path) is not None)
+
+
+def _read_own(path: Path) -> bytes | None:
+    """Return the content of a file that ytheta wrote; None for other files."""
+    try:
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    except OSError:
+        return None
+    return content if 0 <= content.find(MARK) <= MAX_MARK_POSITION else None
+
+
+C = Format(render, COptions, find_leftovers=find_leftovers)

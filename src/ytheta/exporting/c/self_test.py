@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ytheta.exporting.c.controllers import ControllerCode
-from ytheta.exporting.c.definitions import Definition, Style
-from ytheta.exporting.c.number import Number
+from ytheta.exporting.c.definitions import Definition, Number, Style
 from ytheta.exporting.functions import BETA, OBSERVER, RobotFunction, RobotFunctions
 from ytheta.native.graph import Graph
 from ytheta.shapes import Float

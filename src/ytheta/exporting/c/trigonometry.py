@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ytheta.exporting.c.number import Number
+from ytheta.exporting.c.definitions import Number
 from ytheta.native.codegen import trigonometry as native
 
 

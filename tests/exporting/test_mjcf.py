@@ -25,8 +25,8 @@ from tests.support.loop_motion import differentiate_motion, draw_motion
 from tests.support.loop_robots import CATALOG, make_looped_robot
 from tests.support.mjcf_models import read
 from ytheta.errors import InputError, RobotFileError
-from ytheta.exporting.descriptions.mjcf_file import read_mjcf_file
 from ytheta.exporting.export import export, find_losses
+from ytheta.exporting.mjcf import read_mjcf_file
 from ytheta.exporting.source import find_source
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.frame import Frame

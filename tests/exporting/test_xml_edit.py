@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ytheta.errors import RobotFileError
-from ytheta.exporting.descriptions.xml_edit import (
-    Edit,
-    apply_edits,
-    check_encoding,
-    insert_children,
-    remove_element,
-    set_attributes,
-)
+from ytheta.exporting.xml_edit import Edit, apply_edits, check_encoding, insert_children, remove_element, set_attributes
 from ytheta.files.xml_document import Node, parse_xml
 
 TEXT = b"""<?xml version="1.0"?>

@@ -11,9 +11,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
-from ytheta.errors import RobotFileError
+from ytheta.errors import InputError, RobotFileError
+from ytheta.exporting.source import ExportSource
+from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.toml_document import parse_toml
+from ytheta.files.xml_document import Node, parse_xml
+from ytheta.findings import Finding, Severity
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.reading.read_file import XACRO_EXTENSION
+from ytheta.robot.reading.xacro.expand import expand_xacro
 
 _NAME = re.compile(rb"<([^\s/>]+)")
 _ATTRIBUTE = re.compile(rb"(\s+)([^\s=/>]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
@@ -157,3 +165,114 @@ def _scan_tag(content: bytes, start: int) -> _Tag:
 
 def _escape(value: str, quote: str) -> str:
     return escape(value, {quote: _QUOTES[quote]})
+
+
+# The file that an export edits: the one that is given, or the one that it extends.
+
+
+MAX_EXTENDED_FILES = 16
+
+
+def find_xml(source: ExportSource, root_tag: str) -> tuple[Path, bytes, Node] | None:
+    """Return the path, content and root element of the source file; None if it is not a file with this root element.
+
+    A xacro file is a template, which cannot be edited: the content is that of its expansion.
+    """
+    found = _find_xml(source, root_tag)
+    if found is None and source.must_keep:
+        raise InputError(
+            f"{source.description} is not a file that starts with <{root_tag}>; give a description in the format of "
+            "the export, or none"
+        )
+    return found
+
+
+def check_extension(path: Path, to: str, *extensions: str) -> None:
+    """Raise InputError if a file to write does not have one of the extensions of its format."""
+    if path.suffix.lower() not in extensions and not path.is_dir():  # a folder is refused when it is written
+        raise InputError(f"{path}: files in {to} need the extension {' or '.join(extensions)}; change the name")
+
+
+def find_missing_source(source: ExportSource, to: str) -> tuple[Finding, ...]:
+    """Return a note about the new file if an identified model is exported without its source file."""
+    if source.table is None:
+        return ()
+    statement = f"no {to} file is known from which {source.robot.name!r} was identified, so a new one without meshes"
+    remedy = "to keep the content of a file, give it with --description"
+    return (Finding("new file", Severity.NOTE, f"{statement} is written", remedy),)
+
+
+def _find_xml(source: ExportSource, root_tag: str) -> tuple[Path, bytes, Node] | None:
+    path = source.description
+    for _ in range(MAX_EXTENDED_FILES):
+        if path is None or path.suffix.lower() != ".toml":
+            break
+        path = _find_extended(path)
+    if path is None or path.suffix.lower() == ".toml":
+        return None
+    if path.suffix.lower() == XACRO_EXTENSION:
+        content = expand_xacro(path, source.xacro_args, source.package_paths)
+    else:
+        content = read_bytes(path)
+    root = parse_xml(content, path)
+    return (path, content, root) if root.tag == root_tag else None
+
+
+def _find_extended(path: Path) -> Path | None:
+    """Return the file that a TOML file extends, if there is one in its folder."""
+    reference = parse_toml(read_bytes(path), str(path)).get("extends")
+    if not isinstance(reference, str):
+        return None
+    extended = resolve_reference(reference, path, f"{path.name}, extends")
+    return extended if extended is not None and extended.is_file() else None
+
+
+# Files to which an exported file refers by relative paths, such as meshes.
+
+
+def find_misplaced_files(references: Iterable[str], source: Path, target: Path) -> tuple[Finding, ...]:
+    """Return a finding if relative paths of the source file mean other files in the folder of the target."""
+    if source.resolve().parent == target.absolute().parent.resolve():
+        return ()
+    relative = dict.fromkeys(name for name in references if name and "://" not in name and not Path(name).is_absolute())
+    if not relative:
+        return ()
+    first = next(iter(relative))
+    statement = f"{target.name} refers to {len(relative)} files by paths relative to its folder, such as {first!r}"
+    remedy = f"write it to the folder of {source.name}, or copy these files"
+    return (Finding("relative paths", Severity.WARNING, statement, remedy, fields={"files": list(relative)}),)
+
+
+# Numbers and names in XML: all digits of numbers, and only characters that XML allows.
+
+
+_INVALID_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def format_number(value: float) -> str:
+    """Return a number with all its digits; integers without a decimal point, and zero without a sign."""
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def format_numbers(values: Iterable[float]) -> str:
+    """Return numbers separated by spaces."""
+    return " ".join(map(format_number, values))
+
+
+def list_moments(inertia: Inertia) -> dict[str, float]:
+    """Return the entries of the inertia tensor about the centre of mass by name, such as ``ixy``."""
+    tensor = inertia.tensor_about_center
+    return {f"i{'xyz'[i]}{'xyz'[j]}": tensor[i][j] for i in range(3) for j in range(i, 3)}
+
+
+def quote_name(name: str) -> str:
+    """Return a name in quotes, with escapes; InputError if it contains a character that XML does not allow."""
+    if (invalid := _INVALID_CHARACTER.search(name)) is not None:
+        raise InputError(f"the name {name!r} contains {invalid[0]!r}, which XML does not allow; rename it")
+    return quoteattr(name)
+
+
+def format_comment(text: str) -> str:
+    """Return a comment; it must not contain two hyphens in a row."""
+    return f"<!-- {_INVALID_CHARACTER.sub('?', text).replace('--', '- -').rstrip('-')} -->"

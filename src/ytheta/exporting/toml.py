@@ -6,12 +6,11 @@ Only collision meshes are not written, because their paths are valid only in the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ytheta.errors import InputError
 from ytheta.exporting.losses import find_shape_losses
-from ytheta.exporting.source import ExportSource
+from ytheta.exporting.source import ExportSource, Format, NoOptions
 from ytheta.files.own_files import TOML_MARK
 from ytheta.findings import Finding
 from ytheta.robot.writing.toml import to_toml
@@ -19,12 +18,7 @@ from ytheta.robot.writing.toml import to_toml
 SUFFIX = ".toml"
 
 
-@dataclass(frozen=True)
-class Options:
-    """TOML has no settings."""
-
-
-def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
+def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the content of the TOML file."""
     del options
     if path.suffix.lower() != SUFFIX:
@@ -36,3 +30,6 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return the collision meshes, which are all that TOML does not express."""
     del path
     return find_shape_losses(source.robot, to="toml")
+
+
+TOML = Format(render, find_losses=find_losses)

@@ -10,14 +10,8 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import quoteattr
 
 from ytheta.errors import InputError
-from ytheta.exporting.descriptions.numbers import (
-    format_comment,
-    format_number,
-    format_numbers,
-    list_moments,
-    quote_name,
-)
 from ytheta.exporting.losses import is_mimic
+from ytheta.exporting.xml_edit import format_comment, format_number, format_numbers, list_moments, quote_name
 from ytheta.findings import Finding
 from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.floating.base import take_floating_part

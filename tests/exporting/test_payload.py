@@ -13,7 +13,7 @@ import pytest
 import ytheta as yt
 from ytheta.errors import InputError
 from ytheta.exporting.export import export
-from ytheta.exporting.settings.payload import PayloadOptions
+from ytheta.exporting.load_settings import PayloadOptions
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Marker

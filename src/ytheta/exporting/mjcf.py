@@ -10,39 +10,46 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.exporting.descriptions import new_mjcf
-from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
-from ytheta.exporting.descriptions.includes import insert_edited_files
-from ytheta.exporting.descriptions.mjcf_file import MjcfFile, read_mjcf_file
-from ytheta.exporting.descriptions.numbers import format_numbers
-from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import check_extension, find_missing_source, find_xml
-from ytheta.exporting.descriptions.xml_edit import (
+from ytheta.exporting import new_mjcf
+from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
+from ytheta.exporting.losses import find_description_losses
+from ytheta.exporting.source import ExportSource, Format, NoOptions
+from ytheta.exporting.xml_edit import (
     Edit,
+    apply_edits,
     check_encoding,
+    check_extension,
+    find_inner_span,
+    find_misplaced_files,
+    find_missing_source,
+    find_xml,
+    format_numbers,
     insert_children,
+    replace_element,
     set_attributes,
 )
-from ytheta.exporting.losses import find_description_losses
-from ytheta.exporting.source import ExportSource
 from ytheta.files.bounded import read_bytes
-from ytheta.files.xml_document import Node
+from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Force
-from ytheta.robot.reading.mjcf.actuators import Actuation
-from ytheta.robot.reading.mjcf.bodies import Body
-from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
-from ytheta.robot.reading.mjcf.document import merge_sections
+from ytheta.robot.parts import Drive, Force, Joint, Link
+from ytheta.robot.reading.mjcf.actuators import Actuation, read_actuators
+from ytheta.robot.reading.mjcf.bodies import Body, read_bodies
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
+from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS, read_defaults
+from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
 from ytheta.robot.reading.mjcf.masses.inertia import Content, read_inertia
+from ytheta.robot.reading.mjcf.reader import read_mjcf
+from ytheta.robot.reading.snap import Snapper
+from ytheta.robot.robot import Robot
 
 ROOT_TAG = "mujoco"
 EXTENSIONS = (".xml", ".mjcf")
@@ -50,12 +57,7 @@ EXTENSIONS = (".xml", ".mjcf")
 MAX_RELATIVE_DIFFERENCE = 1e-9
 
 
-@dataclass(frozen=True)
-class Options:
-    """MJCF has no settings."""
-
-
-def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
+def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the content of the MJCF file."""
     del options
     check_extension(path, "MJCF", *EXTENSIONS)
@@ -189,3 +191,124 @@ def _find_joint_values(node: Node, drive: Drive, actuation: Actuation) -> dict[s
         for key, numbers in values.items()
         if numbers != node.numbers(key, default=old[key])
     }
+
+
+# The robot in an MJCF file, and the elements of its bodies and joints; inertias of meshes may be unknown.
+
+
+_NO_SNAPPING = Snapper(0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MjcfFile:
+    """An MJCF file with its includes.
+
+    Attributes
+    ----------
+    root      the root element, with all included files inserted
+    robot     the robot of the file; links whose inertia depends on a mesh have none
+    unknown   names of these links
+    bodies    the bodies without the world, by name
+    joints    the elements of the movable joints with inherited attributes, by name
+    compiler  settings of the file
+    actuation rotor inertia and damping of the actuators, by joint
+    """
+
+    root: Node
+    robot: Robot
+    unknown: frozenset[str]
+    bodies: dict[str, Body]
+    joints: dict[str, Node]
+    compiler: Compiler
+    actuation: dict[str, Actuation]
+
+
+def read_mjcf_file(root: Node, path: Path, written: Robot) -> MjcfFile:
+    """Read the main file of a robot, given its root element. ``written`` is the robot that is written to it."""
+    whole = insert_includes(root, path)
+    compiler = read_compiler(merge_sections(whole, "compiler"))
+    defaults = read_defaults(whole.all("default"))
+    bodies = read_bodies(merge_sections(whole, "worldbody"), compiler, defaults, _NO_SNAPPING)[1:]
+    unknown = {body.name: body for body in bodies if body.content.find_meshes(compiler)}
+    if unknown and compiler.settotalmass > 0.0:
+        raise whole.error(
+            "'settotalmass' distributes a mass over meshes, which are not opened; remove it from the file"
+        )
+    hidden = {geom.start: geom.path for body in unknown.values() for geom in body.content.find_meshes(compiler)}
+    robot = read_mjcf(_without(whole, hidden), path, 0.0, fix_base=not written.floating)
+    if written.floating and not robot.floating:
+        raise whole.error(
+            f"{written.name!r} has a floating base, but the file has no free joint; add <freejoint/> to its base, or "
+            "write a new file from a model in TOML"
+        )
+    robot = match_wrench_joints(robot, written, file=path.name)
+    robot = replace(robot, links=tuple(Link(x.name, Inertia()) if x.name in unknown else x for x in robot.links))
+    joints = dict(_pair_joints(bodies, robot))
+    actuators = merge_sections(whole, "actuator").children
+    names = {node.get("name", "") for body in bodies for node, _ in body.joints}
+    actuation = read_actuators(actuators, names, defaults, compiler)
+    return MjcfFile(whole, robot, frozenset(unknown), {body.name: body for body in bodies}, joints, compiler, actuation)
+
+
+def _without(node: Node, hidden: dict[int, Path]) -> Node:
+    """Return an element without these descendants, each given by its place."""
+    kept = (child for child in node.children if not (child.tag == "geom" and hidden.get(child.start) == child.path))
+    return replace(node, children=tuple(_without(child, hidden) for child in kept))
+
+
+def _pair_joints(bodies: tuple[Body, ...], robot: Robot) -> Iterator[tuple[str, Node]]:
+    """Yield name and element of every movable joint; the reader has named joints that have no name."""
+    above: dict[str, Joint] = {joint.child: joint for joint in robot.joints}
+    for body in bodies:
+        name = body.name
+        for node, _ in reversed([pair for pair in body.joints if _is_scalar(pair[0])]):
+            yield above[name].name, node
+            name = above[name].parent
+
+
+def _is_scalar(node: Node) -> bool:
+    return node.tag == "joint" and node.get("type", "hinge") in ("hinge", "slide")
+
+
+# Included files of MJCF: those that change are inserted in place of their ``<include>``, the others stay included.
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The main file, and the contents and edits of all files."""
+
+    main: Path
+    contents: Mapping[Path, bytes]
+    edits: Mapping[Path, Sequence[Edit]]
+
+    def find(self, node: Node) -> Path:
+        """Return the file of an ``<include>``: searched for as the reader does."""
+        folders = (self.main.resolve().parent, node.path.resolve().parent)
+        candidates = [(folder / node.text("file")).resolve() for folder in folders]
+        return next(path for path in candidates if path in self.contents)
+
+    def list_included(self, path: Path) -> list[tuple[Node, Path]]:
+        root = parse_xml(self.contents[path], path)
+        return [(node, self.find(node)) for node in root.descendants() if node.tag == "include"]
+
+    def changes(self, path: Path) -> bool:
+        """Whether a file or a file that it includes changes."""
+        return bool(self.edits.get(path)) or any(self.changes(included) for _, included in self.list_included(path))
+
+    def render(self, path: Path, *, insert_all: bool) -> bytes:
+        own = list(self.edits.get(path, ()))
+        for node, included in self.list_included(path):
+            if insert_all or self.changes(included):
+                # An inserted file has no folder of its own any more, so that the files it includes are inserted, too.
+                text = self.render(included, insert_all=True)
+                start, end = find_inner_span(text, parse_xml(text, included).start)
+                own.append(replace_element(self.contents[path], node.start, text[start:end].strip()))
+        return apply_edits(self.contents[path], own)
+
+
+def insert_edited_files(main: Path, contents: Mapping[Path, bytes], edits: Mapping[Path, Sequence[Edit]]) -> bytes:
+    """Return the main file with its edits; ``contents`` and ``edits`` are those of all files, by path."""
+    return _Files(main, contents, edits).render(main, insert_all=False)
+
+
+MJCF = Format(render, find_losses=find_losses, keeps_content=True)

@@ -16,8 +16,8 @@ import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
-from ytheta.exporting.descriptions.numbers import format_comment, format_number, format_numbers, quote_name
 from ytheta.exporting.losses import is_mimic
+from ytheta.exporting.xml_edit import format_comment, format_number, format_numbers, quote_name
 from ytheta.findings import Finding
 from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.floating.base import WORLD, find_home_pose

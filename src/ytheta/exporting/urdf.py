@@ -7,28 +7,31 @@ order and white space stay. A new file has no meshes. Each new link frame is at 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ytheta.exporting.descriptions import new_urdf
-from ytheta.exporting.descriptions.bodies import FileChanges, find_changes
-from ytheta.exporting.descriptions.numbers import format_number, format_numbers, list_moments, quote_name
-from ytheta.exporting.descriptions.references import find_misplaced_files
-from ytheta.exporting.descriptions.source_file import check_extension, find_missing_source, find_xml
-from ytheta.exporting.descriptions.wrench_joints import match_wrench_joints
-from ytheta.exporting.descriptions.xml_edit import (
+from ytheta.exporting import new_urdf
+from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
+from ytheta.exporting.losses import find_description_losses
+from ytheta.exporting.source import ExportSource, Format, NoOptions
+from ytheta.exporting.xml_edit import (
     Edit,
     apply_edits,
     check_encoding,
+    check_extension,
+    find_misplaced_files,
+    find_missing_source,
+    find_xml,
+    format_number,
+    format_numbers,
     insert_children,
+    list_moments,
+    quote_name,
     remove_element,
     set_attributes,
 )
-from ytheta.exporting.losses import find_description_losses
-from ytheta.exporting.source import ExportSource
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.floating.base import find_floating_link
@@ -42,12 +45,7 @@ ROOT_TAG = "robot"
 EXTENSIONS = (".urdf", ".xml")
 
 
-@dataclass(frozen=True)
-class Options:
-    """URDF has no settings."""
-
-
-def render(source: ExportSource, path: Path, *, options: Options) -> Mapping[Path, bytes]:
+def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the content of the URDF file."""
     del options
     check_extension(path, "URDF", *EXTENSIONS)
@@ -151,3 +149,6 @@ def format_load(joint: Joint, link: Link) -> tuple[str, str]:
         f'<joint name={quote_name(joint.name)} type="fixed"><parent link={quoteattr(joint.parent)}/>'
         f"<child link={quoteattr(link.name)}/>{new_urdf.format_origin(frame)}</joint>",
     )
+
+
+URDF = Format(render, find_losses=find_losses, keeps_content=True)

@@ -1,1 +1,0 @@
-"""Settings of controllers and simulators: loads, friction tables, actuator parameters."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import ytheta
@@ -22,7 +22,7 @@ from ytheta.report.plotly_figure import figure_to_json
 
 
 def check_installed() -> None:
-    """Raise MissingExtraError if a library for pages is missing. Modules that write pages call this when imported."""
+    """Raise MissingExtraError if a library for pages is missing."""
     try:
         import jinja2
         import plotly.offline
@@ -34,8 +34,11 @@ def check_installed() -> None:
         ) from None
 
 
-def render_page(template: str, content: Mapping[str, object]) -> str:
-    """Return a page as text: a template that extends ``base.html``, filled with the content."""
+def render_page(template: str, content: Mapping[str, object], functions: Sequence[Callable[..., object]] = ()) -> str:
+    """Return a page as text: a template that extends ``base.html``, filled with the content.
+
+    The template calls the functions by their names.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
@@ -54,6 +57,7 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
         "page_script": page_script,
         "library": compress_text(library),
         **content,
+        **{function.__name__: function for function in functions},
     }
     return environment.get_template(template).render(variables)
 
@@ -69,7 +73,8 @@ def make_policy(*scripts: str) -> str:
 
 
 def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:
-    """Write a page atomically; the page is not made if the file cannot be written."""
+    """Write a page atomically; the page is not made if a library is missing or the file cannot be written."""
+    check_installed()
     path = check_writable(path, *PAGE_SUFFIXES)
     content = make_page().encode("utf-8", "replace")  # file names may contain bytes that are not valid characters
     with write_atomically(path) as file:

@@ -50,7 +50,6 @@ def test_report_writes_the_page(prediction: yt.Prediction, tmp_path: Path, monke
     with pytest.raises(InputError, match="cannot be written"):
         prediction.report(tmp_path / "nowhere" / "torques.html")
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, "ytheta.report.prediction.page")
     with pytest.raises(MissingExtraError, match=re.escape("pip install 'ytheta[report]'")):
         prediction.report(tmp_path / "torques.html")
 

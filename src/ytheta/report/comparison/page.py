@@ -1,22 +1,28 @@
-"""The report of a comparison: a self-contained HTML file.
-
-If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
-"""
+"""The report of a comparison: a self-contained HTML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.report.comparison import tables
 from ytheta.report.comparison.plots import plot_changes, plot_friction, plot_parameters, plot_torques
 from ytheta.report.comparison.summary import summarize_comparison
-from ytheta.report.html_page import check_installed, render_page, write_page
+from ytheta.report.comparison.tables import (
+    BODIES_NOTE,
+    USED_NOTE,
+    describe_differences,
+    list_changes,
+    list_friction_rows,
+    list_models,
+    list_parameter_rows,
+    list_torque_rows,
+    list_used_shares,
+    name_log,
+)
+from ytheta.report.html_page import render_page, write_page
 
 if TYPE_CHECKING:
     from ytheta.comparison.compare import Comparison
-
-check_installed()
 
 
 def write_comparison_report(comparison: Comparison, path: str | Path) -> Path:
@@ -28,11 +34,16 @@ def comparison_html(comparison: Comparison) -> str:
     """Return the page as text."""
     content = {
         "comparison": comparison,
-        "tables": tables,
+        "BODIES_NOTE": BODIES_NOTE,
+        "USED_NOTE": USED_NOTE,
         "summary": summarize_comparison(comparison),
         "parameter_figures": list(plot_parameters(comparison)),
         "changes": plot_changes(comparison),
         "friction_figures": list(plot_friction(comparison)),
         "torque_figures": list(plot_torques(comparison)),
     }
-    return render_page("comparison.html", content)
+    functions = (
+        *(describe_differences, list_changes, list_friction_rows, list_models),
+        *(list_parameter_rows, list_torque_rows, list_used_shares, name_log),
+    )
+    return render_page("comparison.html", content, functions)

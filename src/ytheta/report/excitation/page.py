@@ -1,7 +1,4 @@
-"""The report of a designed trajectory: a self-contained HTML file.
-
-If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
-"""
+"""The report of a designed trajectory: a self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -10,15 +7,29 @@ from typing import TYPE_CHECKING
 
 from ytheta.excitation.criteria.registry import CRITERIA
 from ytheta.excitation.curves import compute_curves
-from ytheta.report.excitation import plots, statistics, tables
+from ytheta.report.excitation.plots import plot_deviations, plot_motion, plot_path, plot_torque
+from ytheta.report.excitation.statistics import (
+    describe_motion,
+    describe_noise,
+    describe_origin,
+    describe_reference,
+    describe_search,
+    describe_verdict,
+)
 from ytheta.report.excitation.summary import summarize_excitation
-from ytheta.report.html_page import check_installed, render_page, write_page
+from ytheta.report.excitation.tables import (
+    list_conditions,
+    list_key_numbers,
+    list_limit_headings,
+    list_limits,
+    list_margins,
+    list_parameter_rows,
+)
+from ytheta.report.html_page import render_page, write_page
 from ytheta.report.identification.tables import sort_findings
 
 if TYPE_CHECKING:
     from ytheta.excitation.result import Excitation
-
-check_installed()
 
 
 def write_excitation_report(excitation: Excitation, path: str | Path) -> Path:
@@ -31,19 +42,21 @@ def excitation_html(excitation: Excitation) -> str:
     curves = compute_curves(excitation)
     content = {
         "excitation": excitation,
-        "tables": tables,
-        "statistics": statistics,
         "criterion": None if excitation.design is None else CRITERIA[excitation.design.criterion],
         "summary": summarize_excitation(excitation),
-        "path_figure": plots.plot_path(curves),
-        "deviation_figure": plots.plot_deviations(excitation),
+        "path_figure": plot_path(curves),
+        "deviation_figure": plot_deviations(excitation),
         "joint_figures": [
             (name, motion, torque)
             for (name, motion), (_, torque) in zip(
-                plots.plot_motion(excitation, curves), plots.plot_torque(excitation, curves), strict=True
+                plot_motion(excitation, curves), plot_torque(excitation, curves), strict=True
             )
         ],
         "tools": ", ".join(curves.paths),
-        "sort_findings": sort_findings,
     }
-    return render_page("excitation.html", content)
+    functions = (
+        *(describe_motion, describe_noise, describe_origin, describe_reference, describe_search, describe_verdict),
+        *(list_conditions, list_key_numbers, list_limit_headings, list_limits, list_margins, list_parameter_rows),
+        sort_findings,
+    )
+    return render_page("excitation.html", content, functions)

@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
-    from ytheta.logs.check_logs import LogCheck as LogCheck
-    from ytheta.logs.check_logs import check as check
+    from ytheta.logs.check import LogCheck as LogCheck
+    from ytheta.logs.check import check as check
     from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
     from ytheta.logs.log import Log as Log
-    from ytheta.logs.preparing.settings import PreparationSettings as PreparationSettings
+    from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.native.kernel import Kernel as Kernel
@@ -136,7 +136,7 @@ _MODULES = {
     "Inspection": "ytheta.inspection.inspect",
     "Kernel": "ytheta.native.kernel",
     "Log": "ytheta.logs.log",
-    "LogCheck": "ytheta.logs.check_logs",
+    "LogCheck": "ytheta.logs.check",
     "LoggedReference": "ytheta.simulation.references.from_log",
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
@@ -147,7 +147,7 @@ _MODULES = {
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.prediction.prediction",
-    "PreparationSettings": "ytheta.logs.preparing.settings",
+    "PreparationSettings": "ytheta.logs.preparing.preparation",
     "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Reproduction": "ytheta.reproduction.reproduce",
@@ -166,7 +166,7 @@ _MODULES = {
     "base_parameters": "ytheta.identifiability.registry",
     "bench": "ytheta.benchmarking.bench",
     "bias": "ytheta.dynamics.kernels",
-    "check": "ytheta.logs.check_logs",
+    "check": "ytheta.logs.check",
     "close_loops": "ytheta.robot.loops.closure",
     "compare": "ytheta.comparison.compare",
     "compute_friction": "ytheta.robot.friction_curve",

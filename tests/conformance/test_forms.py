@@ -31,8 +31,7 @@ from ytheta.identification.equations.windowed import windows
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import make_differentiator
-from ytheta.logs.preparing.preparation import choose_preparation
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

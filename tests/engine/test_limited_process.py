@@ -19,10 +19,10 @@ from tests.support.paths import ROOT
 from tests.support.processes import assert_ends, is_running
 from ytheta import errors
 from ytheta.engine.child_process import Reply
-from ytheta.engine.limited_process import EndReason, LimitedProcess, Limits, ProcessEndedError, run_limited
+from ytheta.engine.limited_process import EndReason, LimitedProcess, ProcessEndedError, ProcessLimits, run_limited
 
 FUNCTIONS = "tests.support.child_functions"
-AMPLE = Limits(memory=2**32, seconds=60.0, processor_seconds=60.0)
+AMPLE = ProcessLimits(memory=2**32, seconds=60.0, processor_seconds=60.0)
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces all limits and lists processes")
 
 
@@ -31,11 +31,11 @@ def _functions_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
 
 
-def call(function: str, request: object = None, limits: Limits = AMPLE) -> Reply:
+def call(function: str, request: object = None, limits: ProcessLimits = AMPLE) -> Reply:
     return run_limited(FUNCTIONS, function, request, limits)
 
 
-def end(function: str, request: object = None, limits: Limits = AMPLE) -> tuple[EndReason, str]:
+def end(function: str, request: object = None, limits: ProcessLimits = AMPLE) -> tuple[EndReason, str]:
     with pytest.raises(ProcessEndedError) as caught:
         call(function, request, limits)
     return caught.value.reason, str(caught.value)
@@ -191,8 +191,8 @@ def _interrupt(*_arguments: object) -> None:
 def test_the_child_ends_with_a_killed_parent(is_busy: bool, tmp_path: Path) -> None:
     place = tmp_path / "pid"
     script = (
-        "import sys, time; from ytheta.engine.limited_process import LimitedProcess, Limits\n"
-        f"process = LimitedProcess({FUNCTIONS!r}, sys.argv[1], Limits(2**32, 600.0, 600.0))\n"
+        "import sys, time; from ytheta.engine.limited_process import LimitedProcess, ProcessLimits\n"
+        f"process = LimitedProcess({FUNCTIONS!r}, sys.argv[1], ProcessLimits(2**32, 600.0, 600.0))\n"
         "reply = process.ask(sys.argv[2])\n"
         "print(reply.content, file=open(sys.argv[2], 'w'), flush=True); time.sleep(600)"
     )

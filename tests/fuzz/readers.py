@@ -66,7 +66,7 @@ def _read_log(path: Path) -> object:
 
 def _read_bag(path: Path) -> object:
     """Read a bag in this process: a child process would be slow, and would hide what the reader cannot catch."""
-    with mock.patch("ytheta.logs.reading.isolation.bag_process.read_isolated_bag", read_bag):
+    with mock.patch("ytheta.logs.reading.formats.bag.read_isolated_bag", read_bag):
         return _read_log(path)
 
 

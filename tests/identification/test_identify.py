@@ -14,7 +14,7 @@ from tests.support.known_arm import known_arm
 from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.errors import InputError
 from ytheta.identification.identify import identify
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.reading.load import load
 
 

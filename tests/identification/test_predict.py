@@ -15,7 +15,7 @@ from ytheta.errors import InputError
 from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 
 

@@ -12,7 +12,7 @@ import pytest
 import ytheta
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, format_csv, make_log, name_columns, write_file
 from ytheta.errors import InputError
-from ytheta.logs.check_logs import CheckedLog, check
+from ytheta.logs.check import CheckedLog, check
 from ytheta.robot.parts import Limits
 
 LIMITS = Limits(lower=-3.0, upper=3.0, velocity=10.0, effort=50.0)

@@ -16,7 +16,7 @@ from tests.support.vendor_robots import KR300, MTM, TX40
 from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot

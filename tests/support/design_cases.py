@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import ytheta as yt
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.excitation.constraints.joint_bounds import JointBounds
 from ytheta.excitation.constraints.path_constraint import PathConstraint
 from ytheta.excitation.constraints.penalty import Constraints

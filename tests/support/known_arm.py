@@ -19,9 +19,8 @@ from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.origin import Origin
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.robot import Robot
 
 RATE = 200.0

@@ -59,11 +59,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "identification/assessment/verdict.py": ("identification/assessment/test_diagnosis.py",),
     "identification/prediction/torque_model.py": ("identification/test_predict.py",),
     "identification/priors/bounded_minimum.py": (),
-    "logs/preparing/sampled_filter.py": (),
-    "logs/reading/sizes/bag_folder.py": (),
-    "logs/reading/sizes/bounds.py": (),
-    "logs/reading/sizes/decompression.py": (),
-    "logs/reading/sizes/parquet.py": (),
+    "logs/reading/formats/bag_files.py": tuple(
+        f"logs/reading/formats/test_{name}.py" for name in ("bag_folder", "decompression", "mcap", "ros1_bag")
+    ),
+    "logs/reading/formats/expansion.py": ("logs/reading/formats/test_bounds.py",),
+    "logs/reading/formats/parquet.py": ("logs/reading/formats/test_parquet_sizes.py",),
     "engine/limited_process.py": (),
     "engine/child_process.py": ("engine/test_limited_process.py",),
     "excitation/trajectories/fourier.py": _TRAJECTORIES,

@@ -24,8 +24,7 @@ from ytheta.files.paths import check_path
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.predict import predict
 from ytheta.identification.prediction.prediction import Prediction
-from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
-from ytheta.logs.reading.read import LogInput, MappingInput
+from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
@@ -138,7 +137,7 @@ def compare(
     """
     if isinstance(models, str | Path) or len(models) < 2:
         raise InputError("a comparison needs two or more model files; give a list of their paths")
-    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    options = LogReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
     if log is None:
         options.refuse_without_log(mapping)
     read = tuple(_read_model(path) for path in models)
@@ -253,7 +252,7 @@ def _predict_all(
     models: Sequence[str | Path],
     log: LogInput,
     mapping: MappingInput,
-    options: ReadingOptions,
+    options: LogReadingOptions,
     report_stage: Callable[[str], None] | None,
 ) -> tuple[Prediction, ...]:
     """Return the torques that each model predicts; the log is prepared for all of them as for the first."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar, runtime_checkable
+from dataclasses import fields
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,3 +22,13 @@ class Engine(Protocol):
         it must be possible to pickle both, and changes that the work makes to itself stay in the other process. An
         error of the work is raised here unchanged, and no further items are started.
         """
+
+
+# Pickling of objects that cache derived values, such as kernels.
+
+
+class PickledByFields:
+    """A frozen dataclass that pickles its fields only; cached values are computed again in the receiving process."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ START = (
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """What a child process may use.
 
     ``memory``: bytes, those of its libraries included; a file that it writes may be as large. ``seconds``: wall-clock
@@ -71,7 +71,7 @@ class LimitedProcess:
     ``close``, or when this object is not needed any more.
     """
 
-    def __init__(self, module: str, function: str, limits: Limits) -> None:
+    def __init__(self, module: str, function: str, limits: ProcessLimits) -> None:
         self._limits = limits
         self._is_late = threading.Event()
         self._turn = threading.Lock()  # of the threads that share this process
@@ -157,7 +157,7 @@ class LimitedProcess:
         return ProcessEndedError(f"the process that read it ended ({cause})", EndReason.CRASHED)
 
 
-def run_limited(module: str, function: str, request: object, limits: Limits) -> Reply:
+def run_limited(module: str, function: str, request: object, limits: ProcessLimits) -> Reply:
     """Return the reply of ``module.function(request)``, called in a child process that ends afterwards."""
     with LimitedProcess(module, function, limits) as process:
         return process.ask(request)

@@ -27,8 +27,8 @@ from ytheta.identification.inputs.prior_inputs import PriorInput, read_prior
 from ytheta.identification.procedure.request import Request
 from ytheta.identification.procedure.run import run_identification
 from ytheta.identification.result import Identification
-from ytheta.logs.preparing.settings import AUTO, PreparationSettings, merge_settings
-from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
+from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_settings
+from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
@@ -146,7 +146,7 @@ def identify(
         settings, cutoff=cutoff, derivative=derivative, velocity=velocity, average_periods=average_periods
     )
     report("reading the logs")
-    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    options = LogReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
     fit_logs, validation_logs = read_logs(
         robot, logs, validate, mapping=mapping, options=options, hold_out=hold_out, strict=strict
     )

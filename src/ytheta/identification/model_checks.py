@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.toml_table import describe_value, to_finite_number
-from ytheta.logs.preparing.settings import AUTO
+from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 

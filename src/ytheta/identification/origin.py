@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ytheta.identification.priors.settings import PriorCenter
-from ytheta.logs.origin import LogOrigin, LogSize
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.log import LogOrigin, LogSize
+from ytheta.logs.preparing.preparation import PreparationSettings
 
 
 @dataclass(frozen=True)

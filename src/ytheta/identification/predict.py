@@ -34,10 +34,9 @@ from ytheta.identification.prediction.torque_model import (
 )
 from ytheta.identification.preparing.plan import choose_judged_preparation
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, PreparationSettings, merge_settings
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, merge_settings
-from ytheta.logs.reading.options import GainInput, RowsInput
-from ytheta.logs.reading.read import LogInput, MappingInput, read_log
+from ytheta.logs.reading.read import GainInput, LogInput, MappingInput, RowsInput, read_log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 

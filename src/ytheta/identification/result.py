@@ -53,7 +53,7 @@ from ytheta.identification.standard_parameters import (
     with_friction,
 )
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.log import LogFindingCode
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 
 if TYPE_CHECKING:
     import casadi

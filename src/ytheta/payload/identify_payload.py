@@ -32,8 +32,8 @@ from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, re
 from ytheta.identification.prediction.torque_model import ModelInput, read_torque_model
 from ytheta.identification.preparing.plan import choose_judged_preparation
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
-from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
+from ytheta.logs.preparing.preparation import PreparationSettings, merge_settings
+from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.payload.attachment import PAYLOAD, find_attachment
 from ytheta.payload.findings import judge_identification, judge_model
 from ytheta.payload.known_logs import leave_out_known_rows
@@ -115,7 +115,7 @@ def identify_payload(
         raise InputError(f"the model of {robot.name!r} has unknown geometry; a payload needs that of the robot")
     find_attachment(robot, link=link, frame=frame, name=name)
     report("reading the logs")
-    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    options = LogReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
     loaded_logs, unloaded_logs = read_logs(robot, logs, unloaded, mapping=mapping, options=options, strict=strict)
     all_logs = (*loaded_logs, *unloaded_logs)
     _check_logs(robot, loaded_logs, unloaded_logs)

@@ -11,7 +11,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identification.inputs.log_checks import find_known_rows
 from ytheta.identification.prediction.torque_model import TorqueModel
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.spectra import MIN_SAMPLES
+from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.payload.findings import PayloadFindingCode
 
 

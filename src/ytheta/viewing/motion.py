@@ -12,8 +12,7 @@ from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.excitation.writing.coefficient_file import load_trajectory
 from ytheta.excitation.writing.save import sample_trajectory
 from ytheta.findings import Finding
-from ytheta.logs.reading.options import ReadingOptions
-from ytheta.logs.reading.read import LogInput, MappingInput, read_with_options
+from ytheta.logs.reading.read import LogInput, LogReadingOptions, MappingInput, read_with_options
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerSample, SamplesByJoint, freeze
 
@@ -44,10 +43,10 @@ class PlayedMotion:
 
 
 def read_logged_motion(
-    robot: Robot, log: LogInput, mapping: MappingInput = None, options: ReadingOptions | None = None
+    robot: Robot, log: LogInput, mapping: MappingInput = None, options: LogReadingOptions | None = None
 ) -> PlayedMotion:
     """Return the recorded positions of a log; a gap in the log is a jump."""
-    recorded = read_with_options(log, robot, mapping=mapping, options=options or ReadingOptions(), strict=False)
+    recorded = read_with_options(log, robot, mapping=mapping, options=options or LogReadingOptions(), strict=False)
     if not len(recorded):
         raise InputError(f"{recorded.source or 'the log'} has no samples, so that there is nothing to play")
     rate = min(PICTURE_RATE, MAX_PICTURES / max(recorded.seconds, 1.0))

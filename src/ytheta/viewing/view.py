@@ -8,8 +8,7 @@ from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.link_capsules import find_link_capsules
 from ytheta.excitation.trajectories.trajectory import Trajectory
-from ytheta.logs.reading.options import GainInput, ReadingOptions, RowsInput
-from ytheta.logs.reading.read import LogInput, MappingInput
+from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.viewing.motion import read_designed_motion, read_logged_motion
 from ytheta.viewing.scene import make_scene
@@ -48,7 +47,7 @@ def view(
     port = int(check_number("port", port, "a port from 1 to 65535", allow=lambda value: 1 <= value <= MAX_PORT))
     if log is not None and trajectory is not None:
         raise InputError("a log and a trajectory cannot be played at the same time; give one of them")
-    options = ReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
+    options = LogReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
     if log is None:
         options.refuse_without_log(mapping)
     scene = make_scene(robot)

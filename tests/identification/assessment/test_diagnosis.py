@@ -11,8 +11,8 @@ import pytest
 import ytheta
 from tests.support.diagnosis_runs import Run, simulate_run
 from ytheta.findings import Finding, Severity
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.preparing.prepared_log import prepare_log
-from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

@@ -17,8 +17,7 @@ from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.identify import identify
 from ytheta.identification.predict import predict
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import choose_preparation
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 
 
 def test_standard_deviations_are_the_scatter_of_predictions() -> None:

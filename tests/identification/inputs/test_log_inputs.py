@@ -16,7 +16,7 @@ from tests.support.arm_logs import true_arm, write_log
 from ytheta.errors import InputError
 from ytheta.identification.inputs.log_inputs import read_logs
 from ytheta.logs.log import Log
-from ytheta.logs.reading.options import ReadingOptions
+from ytheta.logs.reading.read import LogReadingOptions
 
 ROBOT = yt.load("lu-two-link")
 
@@ -86,7 +86,7 @@ def test_hold_out_splits_a_log(folder: Path) -> None:
         "rows 0:700 of 1000",
         "rows 700:1000 of 1000",
     ]
-    (first,), (last,) = read_logs(ROBOT, folder / "a.npz", hold_out=50.0, options=ReadingOptions(rows=(100, 500)))
+    (first,), (last,) = read_logs(ROBOT, folder / "a.npz", hold_out=50.0, options=LogReadingOptions(rows=(100, 500)))
     assert [each.origin and each.origin.describe_rows() for each in (first, last)] == [
         "rows 100:300 of 1000",
         "rows 300:500 of 1000",
@@ -111,14 +111,14 @@ def test_rows_are_those_of_the_fit(folder: Path) -> None:
     model = tomllib.loads(fit.save(folder / "rows.toml").read_text())
     assert model["identification"]["log_rows"] == [[100, 900], [0, 1000]]
     whole = yt.read_log(folder / "b.csv", ROBOT)  # a Log cannot be cut by rows, and need not be
-    (_,), (other,) = read_logs(ROBOT, folder / "a.npz", whole, options=ReadingOptions(rows=(100, 900)))
+    (_,), (other,) = read_logs(ROBOT, folder / "a.npz", whole, options=LogReadingOptions(rows=(100, 900)))
     assert other is whole
     with pytest.raises(InputError, match="is a Log, whose columns are known; remove rows"):  # the twin
-        read_logs(ROBOT, whole, options=ReadingOptions(rows=(100, 900)))
+        read_logs(ROBOT, whole, options=LogReadingOptions(rows=(100, 900)))
 
 
 def test_rows_of_the_validation_are_in_its_mapping(folder: Path) -> None:
-    options = ReadingOptions(rows=(100, 900))
+    options = LogReadingOptions(rows=(100, 900))
     files = folder / "a.npz", folder / "b.csv"
     (one,), (other,) = read_logs(ROBOT, *files, mapping=[None, {"rows": [50, 650]}], options=options)
     assert (len(one), len(other)) == (800, 600)

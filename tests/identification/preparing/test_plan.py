@@ -13,7 +13,7 @@ from ytheta.identification.identify import identify
 from ytheta.identification.predict import predict
 from ytheta.identification.preparing.plan import PreparationPlan, describe_cutoffs, plan_preparations
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 
 AUTO = PreparationSettings()
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.known_arm import known_arm
 from ytheta.identification.identify import identify
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 
 
 def make_log(*, wobbling: str, size: float = 2e-4) -> Log:

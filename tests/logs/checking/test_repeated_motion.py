@@ -12,8 +12,7 @@ import ytheta
 from tests.support.log_files import load_shared_robot, make_log
 from ytheta.errors import InputError
 from ytheta.logs.checking.repeated_motion import _correlate, find_repeated_motion
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.reading.read import read_log
 from ytheta.shapes import SamplesByJoint
 

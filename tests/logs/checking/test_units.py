@@ -23,8 +23,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import check_log
 from ytheta.logs.checking.units import check_time_unit
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.support.log_files import ARM
-from ytheta.logs.checking import work
-from ytheta.logs.checking.work import check_work
+from ytheta.logs.checking import check as work
+from ytheta.logs.checking.check import check_work
 from ytheta.logs.log import Log
 
 T = np.arange(1000) / 100.0

@@ -12,7 +12,7 @@ from tests.support.log_defects import CLEAN, ROBOT
 from tests.support.log_files import codes_above_notes, get_finding, make_log
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_log
-from ytheta.logs.checking.wraps import unwrap_positions
+from ytheta.logs.checking.units import unwrap_positions
 
 TURN = 2.0 * np.pi
 PANDA = ytheta.load("panda")

@@ -9,9 +9,9 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import (
+    MAX_CUTOFF_RATIO,
     MAX_JUDGED_BAND_RATIO,
     MAX_RIGID_FREQUENCY,
     MIN_BAND_RATIO,
@@ -19,7 +19,6 @@ from ytheta.logs.preparing.cutoff import (
     choose_cutoff,
 )
 from ytheta.logs.preparing.resample import choose_grid
-from ytheta.logs.preparing.spectra import MAX_CUTOFF_RATIO
 
 JOINTS = ("a", "b", "c")
 

@@ -8,9 +8,8 @@ import pytest
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections, PoseDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span
-from ytheta.logs.preparing.settings import PreparationSettings
 
 RATE, CUTOFF = 1000.0, 6.0
 PAIRS = np.array([[0, 0], [1, 0], [1, 1]])  # drive and joint

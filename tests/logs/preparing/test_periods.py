@@ -11,10 +11,9 @@ from tests.support.sine_logs import RATE
 from ytheta.errors import InputError
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.periods import find_period
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_log
 from ytheta.logs.preparing.resample import choose_grid
-from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def make_periodic_log(periods: float, noise: float) -> Log:

@@ -10,10 +10,9 @@ import pytest
 from tests.support.sine_logs import ANGULAR_FREQUENCIES, make_sine_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.log import LogFindingCode
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_log
-from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_chosen_settings_treat_another_log_alike() -> None:

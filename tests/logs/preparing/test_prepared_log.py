@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.sine_logs import ANGULAR_FREQUENCIES, RATE, make_sine_log
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_log, prepare_pieces, prepare_span
-from ytheta.logs.preparing.settings import PreparationSettings
 
 FIELDS = ("t", "q", "qd", "qdd", "tau", "raw_tau", "rows")
 

@@ -10,13 +10,11 @@ import pytest
 from tests.support.sine_logs import ANGULAR_FREQUENCIES, make_sine_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_log
 from ytheta.logs.preparing.recorded_velocity import VelocityComparison, compare_velocities
 from ytheta.logs.preparing.resample import choose_grid
-from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_each_velocity_is_trusted_or_not() -> None:

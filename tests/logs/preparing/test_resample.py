@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ytheta.errors import InputError
-from ytheta.logs.checking.held_rows import find_held_rows
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.checking.rows import find_held_rows
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 
 RATE = 200.0

@@ -10,10 +10,9 @@ import pytest
 
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import Preparation, choose_preparation
+from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span
 from ytheta.logs.preparing.rest import MAX_WIDENING, RestRule, compute_velocity_noise, make_rest_rule
-from ytheta.logs.preparing.settings import PreparationSettings
 
 RATE, CUTOFF = 500.0, 5.0
 PERIOD = 1.0 / CUTOFF

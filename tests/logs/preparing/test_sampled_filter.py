@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
-from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
-from ytheta.logs.preparing.sampled_filter import MAX_PERIOD, is_period_supported
+from ytheta.logs.preparing.derivatives import MAX_PERIOD, Differentiator, is_period_supported, make_differentiator
 
 RATE = 1000.0
 ORDERS = (0, 1, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, merge_settings
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, PreparationSettings, merge_settings
 
 
 def test_arguments_replace_single_settings() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.sine_logs import RATE, make_sine_log
-from ytheta.logs.preparing.resample import choose_grid
-from ytheta.logs.preparing.spectra import (
+from ytheta.logs.preparing.cutoff import (
     WINDOW_SECONDS,
     choose_window_size,
     compute_bin_edges,
@@ -16,6 +15,7 @@ from ytheta.logs.preparing.spectra import (
     sample_windows,
     transform,
 )
+from ytheta.logs.preparing.resample import choose_grid
 
 
 def test_the_spectrum_contains_the_variance() -> None:

@@ -12,8 +12,7 @@ from scipy.signal import butter, sosfiltfilt, zpk2sos
 
 from ytheta.errors import InputError
 from ytheta.logs.preparing.derivatives import SmoothingSpline
-from ytheta.logs.preparing.filters import Lowpass
-from ytheta.logs.preparing.zero_phase import BLOCK, MAX_FILTERED_SAMPLES, ZeroPhaseFilter, extend_by_reflection
+from ytheta.logs.preparing.filters import BLOCK, MAX_FILTERED_SAMPLES, Lowpass, ZeroPhaseFilter, extend_by_reflection
 
 RATE = 1000.0
 CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)

@@ -8,7 +8,7 @@ import pytest
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, codes_above_notes
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.logs.reading.conversions import find_epoch_unit
+from ytheta.logs.reading.mapping import find_epoch_unit
 from ytheta.logs.reading.read import read_log
 
 START = 1_772_366_400.0  # s; in March 2026

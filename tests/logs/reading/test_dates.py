@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, assert_file_refused, format_csv, write_file
 from ytheta.errors import InputError
-from ytheta.logs.reading.dates import parse_seconds
+from ytheta.logs.reading.cells import parse_seconds
 from ytheta.logs.reading.read import read_log
 
 START = datetime(2026, 12, 31, 23, 59, 59, 900_000)  # the log passes midnight

@@ -11,7 +11,7 @@ import pytest
 from tests.support.joint_state_bags import write_bag, write_ros1_bag
 from tests.support.log_files import make_log
 from ytheta.errors import InputError
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.locking.lock_joints import list_locked
 from ytheta.robot.reading.load import load

@@ -14,7 +14,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import model_to_toml
 from ytheta.identification.result import Identification
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.log import LogFindingCode
 from ytheta.report.identification.page import identification_html
 from ytheta.report.identification.statistics import list_weaknesses
 from ytheta.report.identification.summary import summarize_identification

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.browser import Page
 from ytheta.identification.result import Identification
-from ytheta.logs.origin import LogOrigin
+from ytheta.logs.log import LogOrigin
 from ytheta.report.identification.page import identification_html
 from ytheta.report.identification.tables import list_log_rows
 

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from ytheta.identification.result import Identification
-from ytheta.logs.origin import LogSize
+from ytheta.logs.log import LogSize
 from ytheta.report.identification.statistics import describe_sizes
 from ytheta.report.identification.text import print_identification
 from ytheta.report.numbers import (

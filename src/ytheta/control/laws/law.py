@@ -44,7 +44,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, zeros
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace

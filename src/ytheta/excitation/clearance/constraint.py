@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.margin_graphs import BodyPoses, Margin, trace_margins, trace_pull_back
 from ytheta.findings import Finding

@@ -12,7 +12,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import MAX_DISTANCE, compute_closure_state, solve
 from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.native.kernel import Kernel
 from ytheta.robot.robot import Robot

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.excitation.constraints.shrink import shrink
 from ytheta.excitation.solver.design import Design
 from ytheta.excitation.trajectories.rest_to_rest import Unknowns

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.excitation.constraints.penalty import Constraints
 from ytheta.excitation.criteria.information import Criterion, Grams, compute_grams
 from ytheta.excitation.trajectories.basis import ACCELERATION, POSITION, VELOCITY

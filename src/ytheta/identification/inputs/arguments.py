@@ -14,7 +14,7 @@ from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.evidence.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
 from ytheta.identification.priors.settings import PriorSettings
-from ytheta.logs.preparing.settings import AUTO
+from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot

@@ -12,8 +12,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 

@@ -11,11 +11,9 @@ import numpy as np
 
 from ytheta.arguments import check_number
 from ytheta.errors import InputError
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.preparing.spectra import MIN_SAMPLES
-from ytheta.logs.reading.options import ReadingOptions
-from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_with_options
+from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.preparing.cutoff import MIN_SAMPLES
+from ytheta.logs.reading.read import LogInput, LogReadingOptions, MappingInput, describe_source, read_with_options
 from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def read_logs(
     validate: LogInputs | None = None,
     *,
     mapping: MappingInputs = None,
-    options: ReadingOptions | None = None,
+    options: LogReadingOptions | None = None,
     hold_out: float | None = None,
     strict: bool = False,
 ) -> tuple[tuple[Log, ...], tuple[Log, ...]]:
@@ -45,7 +43,7 @@ def read_logs(
     check_hold_out(hold_out, len(fit_inputs), len(validation_inputs))
     sources = [*fit_inputs, *validation_inputs]
     mappings = _assign_mappings(mapping, len(sources))
-    fit_options = options or ReadingOptions()
+    fit_options = options or LogReadingOptions()
     all_options = [fit_options] * len(fit_inputs) + [replace(fit_options, rows=None)] * len(validation_inputs)
     read = []
     for source, name, each, chosen in zip(sources, _name_sources(sources), mappings, all_options, strict=True):

@@ -13,7 +13,7 @@ from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomi
 from ytheta.files.tables import write_table
 from ytheta.findings import Finding
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.logs.origin import LogSize
+from ytheta.logs.log import LogSize
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, PerSample, SamplesByJoint, freeze

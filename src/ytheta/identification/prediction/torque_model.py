@@ -19,8 +19,8 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.model_file import Model, find_earlier_model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.identification.unknown_geometry import is_without_geometry
+from ytheta.logs.preparing.preparation import AUTO, DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.settings import AUTO, DEFAULT_SETTINGS, PreparationSettings
 from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot

@@ -21,13 +21,11 @@ from pathlib import Path
 from ytheta.arguments import check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO
-from ytheta.logs.preparing.preparation import Preparation, choose_preparation
+from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, choose_preparation
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice
-from ytheta.logs.preparing.settings import AUTO, PreparationSettings
-from ytheta.logs.preparing.spectra import MIN_SAMPLES
 
 MAX_RATE_RATIO = 2.0  # of the sampling rates of two logs; up to it, they count as recorded in the same way
 

@@ -16,7 +16,7 @@ from ytheta.identification.inputs.log_checks import find_held_joints
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.priors.settings import PriorSettings
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, PerJoint
 

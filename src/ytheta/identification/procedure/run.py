@@ -53,8 +53,7 @@ from ytheta.identification.procedure.request import Request
 from ytheta.identification.result import Identification
 from ytheta.identification.standard_parameters import find_standard_parameters
 from ytheta.identification.unknown_geometry import find_driving_friction, find_negative_inertias
-from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.settings import AUTO
+from ytheta.logs.preparing.preparation import AUTO, Preparation
 
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898

@@ -7,21 +7,28 @@ The checks use the types and limits of the robot's joints, but not its dynamics.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.bad_rows import find_bad_rows
 from ytheta.logs.checking.clock import find_clock_faults
-from ytheta.logs.checking.held_rows import find_held_rows
-from ytheta.logs.checking.plausibility import check_length, check_motion, check_torques
-from ytheta.logs.checking.row_edits import RowEdits, apply_edits
-from ytheta.logs.checking.spikes import find_spikes
-from ytheta.logs.checking.units import check_declared_degrees, check_lengths, check_position_units, check_time_unit
+from ytheta.logs.checking.rows import find_bad_rows, find_held_rows, find_spikes
+from ytheta.logs.checking.units import (
+    check_declared_degrees,
+    check_lengths,
+    check_position_units,
+    check_time_unit,
+    get_min_motion_range,
+    unwrap_positions,
+)
 from ytheta.logs.checking.velocities import check_velocities
-from ytheta.logs.checking.work import check_work
-from ytheta.logs.checking.wraps import unwrap_positions
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode, RowEdits, apply_edits
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Bool, PerSample, RowIndices, SamplesByJoint
 
 ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows)  # before positions are made continuous
 
@@ -74,3 +81,183 @@ def refuse_findings(log: Log, severities: frozenset[Severity]) -> None:
     reasons = [finding.text for finding in log.findings if finding.severity in severities]
     if reasons:
         raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(reasons))
+
+
+# Checks of length, motion and torques: too few rows, joints at rest, torques that are constant or saturated.
+
+
+MIN_ROWS = 10  # fewer rows cannot be differentiated
+MIN_RECOMMENDED_ROWS = 100
+# Numbers of rows with exactly the extreme torque, in one run and in total, from which a torque counts as saturated.
+MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20
+MIN_STEP_RATIO = 0.05  # step divided by the joint's largest step; if it is lower for all joints, the arm is at rest
+
+
+def check_length(log: Log) -> list[Finding]:
+    """Report a log with few rows."""
+    rows, seconds = len(log), log.seconds
+    fields = {"rows": rows, "seconds": seconds}
+    if rows < MIN_ROWS:
+        remedy = "record at least a few seconds of motion"
+        return [Finding(LogFindingCode.SHORT, Severity.ERROR, f"only {rows} usable rows", remedy, fields=fields)]
+    if rows < MIN_RECOMMENDED_ROWS:
+        statement = f"only {rows} rows ({seconds:.3g} s)"
+        remedy = "record more motion to get a meaningful result"
+        return [Finding(LogFindingCode.SHORT, Severity.WARNING, statement, remedy, fields=fields)]
+    return []
+
+
+def check_motion(log: Log, robot: Robot) -> list[Finding]:
+    """Report joints that hardly move."""
+    sensors = robot.sensor_coordinates  # they never move
+    ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints) if joint not in sensors}
+    still = {joint: width for joint, width in ranges.items() if width < get_min_motion_range(robot, joint)}
+    if not still:
+        return []
+    shown = ", ".join(f"{joint} {width:.2g}" for joint, width in still.items())
+    finding = Finding(
+        LogFindingCode.STILL,
+        Severity.WARNING,
+        f"hardly any motion (range in rad or m: {shown})",
+        remedy="parameters that require motion of these joints cannot be identified",
+        names=tuple(still),
+        fields={"ranges": still},
+    )
+    return [finding]
+
+
+def check_torques(log: Log) -> list[Finding]:
+    """Report torques that are zero, constant, or saturated."""
+    if log.tau is None:
+        return []
+    constant = [joint for k, joint in enumerate(log.joints) if np.ptp(log.tau[:, k]) == 0.0]
+    if len(constant) == len(log.joints):
+        statement = f"all torques are {'zero' if not log.tau.any() else 'constant'}"
+        return [Finding(LogFindingCode.TORQUE, Severity.ERROR, statement, "check that they were recorded")]
+    findings: list[Finding] = []
+    missing = tuple(joint for joint in constant if joint not in BASE_COORDINATES)  # no wrench acts in free flight
+    if missing:
+        statement = f"the torque of {', '.join(missing)} never changes"
+        remedy = "check that it was recorded"
+        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, missing))
+    saturated = _find_saturated(log.q, log.tau, log.joints, constant)
+    if saturated:
+        shown = ", ".join(f"{joint} {limit:.4g} in {count} rows" for joint, limit, count in saturated)
+        finding = Finding(
+            LogFindingCode.SATURATION,
+            Severity.WARNING,
+            f"torque is saturated: it stays at its minimum or maximum while the arm moves ({shown})",
+            remedy="record motion that needs less torque, or leave these rows out",
+            names=tuple(dict.fromkeys(joint for joint, _, _ in saturated)),
+            fields={"extremes": [limit for _, limit, _ in saturated], "rows": [count for _, _, count in saturated]},
+        )
+        findings.append(finding)
+    return findings
+
+
+def _find_saturated(
+    q: SamplesByJoint, tau: SamplesByJoint, joints: tuple[str, ...], constant: list[str]
+) -> list[tuple[str, float, int]]:
+    """Return (joint, extreme torque, number of saturated rows) for each torque that is saturated."""
+    saturated: list[tuple[str, float, int]] = []
+    moving = None
+    for k, joint in enumerate(joints):
+        torque = tau[:, k]
+        for limit in () if joint in constant else (float(torque.max()), float(torque.min())):
+            rows = _find_long_runs(torque == limit)
+            if len(rows) >= MIN_FLAT_ROWS:
+                moving = _find_moving_rows(q) if moving is None else moving
+                count = int(np.count_nonzero(moving[rows]))
+                if count >= MIN_FLAT_ROWS:
+                    saturated.append((joint, limit, count))
+    return saturated
+
+
+def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
+    """Return the rows in runs of at least ``MIN_FLAT_RUN`` consecutive true flags."""
+    change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
+    starts, stops = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
+    runs = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True) if stop - start >= MIN_FLAT_RUN]
+    return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
+
+
+def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, "samples"]:
+    """Return for each row whether any joint moves."""
+    moving = np.zeros(len(q), dtype=bool)
+    for k in range(q.shape[1]):
+        column: PerSample = q[:, k]
+        step = np.abs(np.diff(column, append=column[-1]))
+        moving |= step > MIN_STEP_RATIO * float(step.max())
+    return moving
+
+
+# Work of the motors: a motion that ends as it began cannot return energy, since friction dissipates it.
+#
+# Over such a motion, the energy of the robot changes by nothing, so the work of all motors is what friction takes. If
+# it is clearly negative, torques are reversed, or they are not those of the motors. The work is the sum of tau dq,
+# which needs neither velocities nor the unit of time.
+
+
+MAX_RETURN_ERROR = 0.02  # difference of the first and the last position, divided by the range of the joint
+MAX_SPEED_RATIO = 0.1  # speed at both ends, divided by the joint's top speed
+# Work divided by the sum of its magnitudes; if it is lower, the work is clearly negative.
+MIN_WORK_SHARE = -0.2
+# s; positions and torques may be recorded so much apart. In fast motion, that alone makes the work negative, so it must
+# be negative wherever the torques are within this time.
+MAX_LATENCY = 0.02
+PART_LENGTH = 65_536  # rows that are copied at once
+
+
+def check_work(log: Log, robot: Robot) -> list[Finding]:
+    """Report motors that do negative work over motions from rest to rest that end where they began.
+
+    Robots with a floating base or sensor joints are not judged, since not all their torques are those of motors.
+    """
+    if log.tau is None or robot.floating or robot.sensor_coordinates:
+        return []
+    latest = math.ceil(MAX_LATENCY * log.rate)  # samples
+    # work and its magnitude, for torques that are early, at the right time and late
+    sums = np.zeros((3, 2))
+    for start, stop in log.segments:
+        q, tau = log.q[start:stop], log.tau[start:stop]
+        if stop - start < max(3, 2 * latest + 2) or not _returns(q):
+            continue
+        sums += [_sum_work(q, tau, shift) for shift in (-latest, 0, latest)]
+    work = float(sums[1, 0])
+    if not np.all(sums[:, 0] < MIN_WORK_SHARE * sums[:, 1]):
+        return []
+    finding = Finding(
+        LogFindingCode.TORQUE,
+        Severity.WARNING,
+        f"the motors take up energy ({-work:.3g} J over a motion that ends as it began), although friction dissipates "
+        "it",
+        remedy="the torques seem to be reversed: write [sign] tau = -1 in a mapping, or give negative gains; or they "
+        "are not those of the motors",
+        fields={"work": work},
+    )
+    return [finding]
+
+
+def _sum_work(q: np.ndarray, tau: np.ndarray, shift: int) -> tuple[float, float]:
+    """Return the work of torques that are moved by some samples, and the sum of the magnitudes of its steps."""
+    tau, q = tau[max(-shift, 0) :], q[max(shift, 0) :]
+    work = magnitude = 0.0
+    for part in _iterate_parts(min(len(q), len(tau))):
+        means = 0.5 * (tau[part][1:] + tau[part][:-1])
+        power = np.einsum("sj,sj->s", means, np.diff(q[part], axis=0))
+        work, magnitude = work + float(power.sum()), magnitude + float(np.abs(power).sum())
+    return work, magnitude
+
+
+def _returns(q: np.ndarray) -> bool:
+    """Return whether all joints end at their first positions, and rest at both ends."""
+    fastest = np.max([np.abs(np.diff(q[part], axis=0)).max(axis=0) for part in _iterate_parts(len(q))], axis=0)
+    returned = np.abs(q[-1] - q[0]) <= MAX_RETURN_ERROR * np.ptp(q, axis=0)
+    at_rest = np.maximum(np.abs(q[1] - q[0]), np.abs(q[-1] - q[-2])) <= MAX_SPEED_RATIO * fastest
+    return bool(np.all(returned & at_rest))
+
+
+def _iterate_parts(length: int) -> Iterator[slice]:
+    """Yield the rows in parts, each from the last row of the one before, so that no copy has the size of a long log."""
+    for first in range(0, length - 1, PART_LENGTH):
+        yield slice(first, min(first + PART_LENGTH + 1, length))

@@ -7,10 +7,7 @@ import math
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import RowEdits, to_row_indices
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.temporary_arrays import compute_steps
+from ytheta.logs.log import Log, LogFindingCode, RowEdits, compute_steps, to_row_indices
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
 # Ratio of a step to the median step; above this value, the step is a gap. Usual jitter gives ratios below 2.5; lost

@@ -14,8 +14,7 @@ import numpy as np
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log, check_is_log
+from ytheta.logs.log import Log, LogFindingCode, check_is_log
 from ytheta.shapes import Float, Int, SamplesByJoint
 
 GRID_POINTS = 2000  # number of samples to which the longer log is resampled

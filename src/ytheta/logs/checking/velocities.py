@@ -15,9 +15,7 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import TIME_UNITS, format_units
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.temporary_arrays import allocate_temporary, compute_steps
+from ytheta.logs.log import Log, LogFindingCode, allocate_temporary, compute_steps
 from ytheta.robot.robot import Robot
 from ytheta.shapes import StartIndices
 

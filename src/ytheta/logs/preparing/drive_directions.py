@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.logs.temporary_arrays import allocate_temporary
+from ytheta.logs.log import allocate_temporary
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, SamplesByJoint
 
 CUTOFF_RATIO = 2.0

@@ -10,8 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float, PerSample, SamplesByJoint
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from ytheta.arguments import check_count, check_kind, check_number, is_not_negative, is_positive
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import CutoffChoice, choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
 from ytheta.logs.preparing.drive_directions import CUTOFF_RATIO
@@ -22,7 +23,6 @@ from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_sp
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice, choose_velocity_source
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
-from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, check_settings
 
 # Number of kept samples per period of the cut-off frequency. The gain of the low-pass at the new Nyquist frequency is
 # then 2e-5.
@@ -109,6 +109,27 @@ class Preparation:
             start, stop, margin = self.trimmed_samples, length - self.trimmed_samples, self.differentiator.memory
             for span in split_into_spans(start, stop, size, margin, length):
                 yield segment, span
+
+
+# Settings of the preparation of a log, and their checks.
+
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class PreparationSettings:
+    """How to prepare a log. Frequencies are in Hz and times in seconds; "auto" chooses a value for the log."""
+
+    cutoff: float | str = AUTO
+    derivative: str = "central"  # or "spline"
+    velocity: str | tuple[bool, ...] = AUTO  # "recorded", "position", or one flag per joint: True for recorded
+    decimate: int | str = AUTO  # keep every n-th sample after the low-pass
+    trim: float | str = AUTO  # time trimmed at each end of every segment
+    average_periods: float | str | None = None  # length of one period, or "auto"
+
+
+DEFAULT_SETTINGS = PreparationSettings()
 
 
 def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
@@ -206,3 +227,40 @@ def _format_ordinal(number: int) -> str:
     """Return 2nd, 3rd, 4th, 11th, 21st, …"""
     last = number % 10 if number % 100 not in (11, 12, 13) else 0
     return f"{number}{({1: 'st', 2: 'nd', 3: 'rd'}).get(last, 'th')}"
+
+
+MIN_CUTOFF = 1e-9  # Hz, as on the command line
+
+
+def check_settings(settings: PreparationSettings) -> PreparationSettings:
+    """Return the settings; raise InputError if they are no settings, or if a number is impossible for every log."""
+    check_kind(
+        "settings", settings, PreparationSettings, "PreparationSettings, such as PreparationSettings(cutoff=8.0)"
+    )
+    if settings.cutoff != AUTO:
+        cutoff = check_number("cutoff", settings.cutoff, 'a positive number of Hz, or "auto"', allow=is_positive)
+        if cutoff < MIN_CUTOFF:
+            raise InputError(f'cutoff is {cutoff:g}; give a number of Hz of at least {MIN_CUTOFF:g}, or "auto"')
+    if settings.decimate != AUTO:
+        check_count("decimate", settings.decimate, 'n to keep every n-th sample (1 keeps all), or "auto"')
+    if settings.trim != AUTO:
+        check_number("trim", settings.trim, 'a non-negative number of seconds, or "auto"', allow=is_not_negative)
+    if settings.average_periods not in (None, AUTO):
+        form = 'the length of one period in seconds, "auto", or None for no averaging'
+        check_number("average_periods", settings.average_periods, form, allow=is_positive)
+    return settings
+
+
+def merge_settings(
+    settings: PreparationSettings | None, *, defaults: PreparationSettings = DEFAULT_SETTINGS, **arguments: Any
+) -> PreparationSettings:
+    """Return the settings or, without them, the defaults; arguments that are not None replace single defaults."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if settings is None:
+        return check_settings(replace(defaults, **given))
+    for name, value in given.items():
+        raise InputError(
+            f"{name} is given as an argument and in settings; keep one of them, such as "
+            f"settings=PreparationSettings({name}={value!r})"
+        )
+    return check_settings(settings)

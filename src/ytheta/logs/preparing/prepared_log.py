@@ -19,13 +19,17 @@ import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.findings import Finding
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, allocate_like, allocate_temporary
 from ytheta.logs.preparing.drive_directions import AnyDirections, PoseDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
+from ytheta.logs.preparing.preparation import (
+    DEFAULT_SETTINGS,
+    SAMPLES_PER_PIECE,
+    Preparation,
+    PreparationSettings,
+    choose_preparation,
+)
 from ytheta.logs.preparing.rest import RestRule
-from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
-from ytheta.logs.temporary_arrays import allocate_like, allocate_temporary
 from ytheta.robot.floating.motion import compute_twist
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 

@@ -35,10 +35,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.preparing.resample import Grid
-from ytheta.logs.preparing.spectra import (
+from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.preparing.cutoff import (
     MIN_SAMPLES,
     choose_window_size,
     compute_bin_edges,
@@ -47,6 +45,7 @@ from ytheta.logs.preparing.spectra import (
     sample_windows,
     transform,
 )
+from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import LinesByJoint, PerLine, Shaped
 
 COMPUTED = "for these joints velocity is computed from position"

@@ -24,10 +24,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.held_rows import find_held_rows
-from ytheta.logs.checking.row_edits import apply_edits
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.checking.rows import find_held_rows
+from ytheta.logs.log import Log, LogFindingCode, apply_edits
 from ytheta.shapes import Int, JointsByGrid, PerSample, SamplesByJoint
 
 MAX_EVEN_DEVIATION = 1e-3  # deviation from a uniform grid in steps; up to it, timestamps count as equally spaced

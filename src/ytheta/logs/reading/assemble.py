@@ -7,14 +7,14 @@ memory is the size of the log plus one chunk.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.findings import Finding
-from ytheta.logs.log import Log
-from ytheta.logs.origin import ColumnOrigin, LogOrigin
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import ColumnOrigin, Log, LogFindingCode, LogOrigin
 from ytheta.logs.reading.base_columns import (
     choose_base_columns,
     choose_sensor_columns,
@@ -22,15 +22,14 @@ from ytheta.logs.reading.base_columns import (
     find_sensor_columns,
     list_joint_columns,
 )
-from ytheta.logs.reading.column_findings import report_columns, report_epoch, report_origin
-from ytheta.logs.reading.columns.column_names import parse_label_name
-from ytheta.logs.reading.columns.places import Place, compare_clocks, report_places
-from ytheta.logs.reading.columns.search import find_columns
-from ytheta.logs.reading.conversions import describe_columns, find_conversion, find_epoch_unit
-from ytheta.logs.reading.locked_joints import check_locked_joints
-from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.reshaping.stamps import StampColumn
+from ytheta.logs.reading.column_names import NameParser, parse_label_name
+from ytheta.logs.reading.column_search import LogColumns, find_columns
+from ytheta.logs.reading.columns import Place, compare_clocks, describe_missing, report_places
+from ytheta.logs.reading.joint_columns import JointLabels, contradict_numbers
+from ytheta.logs.reading.mapping import EPOCH_UNITS, ColumnMapping, describe_columns, find_conversion, find_epoch_unit
+from ytheta.logs.reading.reshape import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
+from ytheta.robot.locking.lock_joints import list_locked
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 
@@ -225,3 +224,163 @@ def _multiply_rows(values: SamplesByJoint, matrix: MotorsByJoint) -> None:
     """Multiply every row by a matrix, in place."""
     for start in range(0, len(values), ROWS_PER_CHUNK):
         values[start : start + ROWS_PER_CHUNK] = values[start : start + ROWS_PER_CHUNK] @ matrix
+
+
+# Findings about the columns of a log: which were chosen, what is unusual about them, and what is missing.
+
+
+def report_origin(origin: LogOrigin) -> Finding:
+    """Return the finding about the chosen columns and rows, in brief."""
+    groups: dict[str, list[str]] = {}
+    for column in origin.columns:
+        groups.setdefault(column.quantity, []).append(column.column or "rate")
+    shown = {key: names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" for key, names in groups.items()}
+    where = f" of topic {origin.topic}" if origin.topic else ""
+    chosen = f"; {rows}" if (rows := origin.describe_rows()) else ""
+    return Finding(
+        LogFindingCode.COLUMNS,
+        Severity.NOTE,
+        f"read {', '.join(f'{key} from {names}' for key, names in shown.items())}{where}{chosen}",
+        remedy="ytheta check shows all columns, units and signs",
+        fields={key: list(names) for key, names in groups.items()},
+    )
+
+
+def report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:
+    """Return the findings about guessed columns and missing torques."""
+    findings: list[Finding] = []
+    if columns.guessed:
+        finding = Finding(
+            LogFindingCode.HEADER,
+            Severity.WARNING,
+            f"no header: the {len(table.names)} columns were interpreted as "
+            f"{'t, q, qd, tau' if columns.qd else 't, q, tau'}, with the joints in the robot's order",
+            remedy="name the columns in a mapping",
+            fields={"columns": len(table.names)},
+        )
+        findings.append(finding)
+    if table.spellings:
+        pairs = [f"{name} is {joint}" for joint, name in table.spellings.items()]
+        statement = f"the joints have other names than in the robot: {', '.join(pairs)}"
+        findings.append(
+            Finding(LogFindingCode.ORDER, Severity.NOTE, statement, fields={"names": dict(table.spellings)})
+        )
+    if columns.labels is not None:
+        findings.append(report_labels(columns.labels, joints))
+    elif columns.by_number and contradict_numbers(joints):
+        first = table.names[columns.q[0]]
+        finding = Finding(
+            LogFindingCode.ORDER,
+            Severity.WARNING,
+            f"the columns are numbered in the order of the robot's joints ({first} is of {joints[0]}), although the "
+            f"names of the joints contain other numbers ({', '.join(joints)})",
+            remedy="if the columns have the numbers of the joints, choose them in a mapping: [columns] q = […], in the "
+            "order of the robot's joints",
+        )
+        findings.append(finding)
+    if columns.computed_torque:
+        name = table.names[columns.tau[0]]
+        finding = Finding(
+            LogFindingCode.COMPUTED_TORQUE,
+            Severity.WARNING,
+            f"the torques ({name} …) were computed by the controller from its own model, not measured",
+            remedy="a model identified from them is the controller's; record currents or measured torques instead",
+        )
+        findings.append(finding)
+    if not columns.tau and not columns.current:
+        used = (*columns.q, *columns.qd, columns.t)
+        unused = [name for k, name in enumerate(table.names) if k not in used]
+        statement, remedy = describe_missing("tau", joints, unused)
+        contents = f" ({table.contents})" if table.contents else ""
+        statement = f"{source} contains no torque{contents}: no {statement}"
+        if table.message_type:
+            statement = f"{source} contains no torque: its messages have no efforts, or only some that are not numbers"
+            remedy = "record the efforts of the joints too, or choose another topic with --topic"
+        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy))
+    return findings
+
+
+def report_epoch(name: str, unit: str) -> Finding:
+    return Finding(
+        LogFindingCode.UNITS,
+        Severity.NOTE,
+        f"the time {name!r} counts {EPOCH_UNITS[unit]} since 1970, as its numbers show",
+        remedy='if it does not, write [scale] t = "s" in a mapping',
+        fields={"quantity": "t", "unit": unit},
+    )
+
+
+def report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
+    """Return the finding about joint names that the file contains as texts."""
+    if labels.is_known(joints):
+        return Finding(
+            LogFindingCode.ORDER,
+            Severity.NOTE,
+            f"the joints of numbered columns are those in {labels.describe()}",
+            fields={"labels": list(labels.texts)},
+        )
+    return Finding(
+        LogFindingCode.ORDER,
+        Severity.WARNING,
+        f"the columns are numbered in the order of the robot's joints ({', '.join(joints)}), although the file has "
+        f"other names for them in {labels.describe()}",
+        remedy="if the order differs, choose the columns in a mapping: [columns] q = […], in the order of the robot's "
+        "joints",
+        fields={"labels": list(labels.texts)},
+    )
+
+
+# Joints that the robot has locked and the log recorded: their positions should be those of the lock.
+
+
+MAX_STILL_RANGE = 0.1  # rad or m; a joint that moves farther is not one that rests with some play
+MAX_OFFSET = 0.02  # rad or m, between the position of a lock and the mean recorded one
+
+
+def check_locked_joints(
+    table: ColumnTable, robot: Robot, mapping: ColumnMapping, rows: slice, source: str
+) -> list[Finding]:
+    """Return findings about locked joints that rest elsewhere; raise InputError if one moves.
+
+    Only columns with the name of a joint can be those of a joint that the robot does not have any more.
+    """
+    locked = list_locked(robot)
+    if not locked:
+        return []
+    parser = NameParser(tuple(locked))
+    findings: list[Finding] = []
+    for name, column in zip(table.names, table.columns, strict=True):
+        parsed = parser.parse(name)
+        if parsed is None or parsed.is_command or parsed.quantity != "q" or not isinstance(parsed.index, str):
+            continue
+        joint = parsed.index
+        recorded = np.asarray(column[rows], dtype=np.float64) * _find_scale(parsed.unit, mapping)
+        recorded = recorded[np.isfinite(recorded)]
+        if not len(recorded):
+            continue
+        lowest, highest, mean = float(recorded.min()), float(recorded.max()), float(recorded.mean())
+        if highest - lowest > MAX_STILL_RANGE:
+            raise InputError(
+                f"{source}: {joint!r} is locked at {locked[joint]:g}, but moves from {lowest:.4g} to {highest:.4g} in "
+                f"the log (column {name!r}); do not lock it, or choose rows in which it rests (--rows)"
+            )
+        if abs(mean - locked[joint]) > MAX_OFFSET:
+            findings.append(
+                Finding(
+                    LogFindingCode.LOCKED,
+                    Severity.WARNING,
+                    f"{joint!r} is locked at {locked[joint]:g}, but rests at {mean:.4g} in the log",
+                    f"lock it there: --lock {joint}={mean:.4g}",
+                    names=(joint,),
+                    fields={"locked": locked[joint], "recorded": mean},
+                )
+            )
+    return findings
+
+
+def _find_scale(unit: str, mapping: ColumnMapping) -> float:
+    """Return the factor of positions; if the joints in use have several, this joint has the usual one of files, 1."""
+    scales = set(mapping.scale.get("q", ()))
+    if len(scales) == 1:
+        return float(scales.pop())
+    return float(find_conversion("q", replace(mapping, scale={}), {"q": unit} if unit else {}, 1).scale[0])

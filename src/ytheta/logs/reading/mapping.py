@@ -9,22 +9,33 @@ The motor matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ytheta.errors import InputError
+import numpy as np
+
+from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_small_file
+from ytheta.files.lengths import parse_scalar
 from ytheta.files.paths import check_path
 from ytheta.files.toml_document import parse_toml
-from ytheta.files.toml_table import describe_value
-from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section
-from ytheta.shapes import MotorsByJoint
+from ytheta.files.toml_table import describe_value, to_finite_number
+from ytheta.logs.log import ColumnOrigin
+from ytheta.robot.robot import Robot
+from ytheta.shapes import MotorsByJoint, PerJoint, PerSample
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
 MAX_FILE_SIZE = 1 << 20
 FACTOR_SECTIONS = ("scale", "sign", "offset")
+
+
+# Parsing and checking the values of a column mapping: factors, units, matrices, counts.
+
+
+Reference = str | int  # a column's name, or its number counted from 0
 
 References = str | tuple[Reference, ...]
 
@@ -179,3 +190,231 @@ def _take_topic(top: Section) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise top.make_error(f"'topic' should be the name of a topic in quotes, not {describe_value(value)}")
+
+
+Factor = tuple[float, ...]  # one factor for all joints, or one for each joint
+
+MIN_RATE, MAX_RATE = 1e-6, 1e9  # Hz
+
+_POSITION_UNITS = {
+    "radians": 1.0,
+    "rad": 1.0,
+    "degrees": math.pi / 180,
+    "deg": math.pi / 180,
+    "metres": 1.0,
+    "mm": 1e-3,
+}
+UNITS: dict[str, dict[str, float]] = {
+    "t": {"s": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "q": _POSITION_UNITS,
+    "qd": _POSITION_UNITS | {"rpm": 2 * math.pi / 60},
+    "tau": {"Nm": 1.0, "Nmm": 1e-3, "mNm": 1e-3},
+    "current": {"A": 1.0, "mA": 1e-3},
+}
+
+
+class Section:
+    """One table of a mapping. Keys are removed as they are read; any keys left at the end are unknown."""
+
+    def __init__(self, values: Mapping[str, Any], source: str) -> None:
+        self._values = dict(values)
+        self._known: set[str] = set()
+        self.source = source
+
+    def make_error(self, text: str) -> InputError:
+        return InputError(f"{self.source}: {text}")
+
+    def take(self, key: str) -> Any:
+        """Remove a key and return its value; None if the key is absent."""
+        self._known.add(key)
+        return self._values.pop(key, None)
+
+    def take_section(self, key: str) -> Section:
+        """Remove a key and return the table under it; an empty table if the key is absent."""
+        value = self.take(key)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.make_error(f"{key!r} should be a table; write [{key}] above its keys")
+        return Section(value or {}, f"{self.source}, [{key}]")
+
+    def refuse_unknown_keys(self) -> None:
+        for key in self._values:
+            raise self.make_error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
+
+    def take_factors(
+        self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None
+    ) -> dict[str, Factor]:
+        """Return the factors of these quantities, given as a number, a unit or a list of these. Refuse other keys."""
+        factors = {key: self._parse_factor(key, value, units) for key in keys if (value := self.take(key)) is not None}
+        self.refuse_unknown_keys()
+        return factors
+
+    def parse_rate(self, key: str, value: Any) -> float:
+        """Return a sampling rate in Hz."""
+        number = self._parse_number(key, value)
+        if number <= 0.0:
+            raise self.make_error(f"{key!r} should be positive, not {number:g}")
+        if not MIN_RATE <= number <= MAX_RATE:
+            raise self.make_error(f"{key!r} should be between {MIN_RATE:g} and {MAX_RATE:g} Hz, not {number:g}")
+        return number
+
+    def parse_count(self, key: str, value: Any) -> int:
+        """Return ``value`` if it is a non-negative integer; otherwise raise InputError."""
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        raise self.make_error(f"{key!r} requires non-negative integers, not {describe_value(value)}")
+
+    def take_matrix(self, key: str) -> MotorsByJoint | None:
+        """Remove a key and return its value as an invertible square matrix; None if the key is absent."""
+        value = self.take(key)
+        if value is None:
+            return None
+        rows = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(rows, Sequence) or not all(isinstance(r, Sequence) and len(r) == len(rows) for r in rows):
+            raise self.make_error(f"{key!r} should have as many rows as columns, one for each motor")
+        matrix = np.array([[self._parse_number(key, entry) for entry in row] for row in rows], dtype=np.float64)
+        if not len(matrix) or np.linalg.matrix_rank(matrix) < len(matrix):
+            raise self.make_error(f"{key!r} cannot be inverted; its rows should be linearly independent")
+        return matrix
+
+    def _parse_factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        known = None if units is None else units[key]
+        return tuple(self._parse_number_or_unit(key, entry, known) for entry in entries)
+
+    def _parse_number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
+        """Return a number, or the factor of a unit. ``known`` is None if units are not allowed."""
+        if known is None or not isinstance(value, str) or any(char.isdigit() for char in value):
+            return self._parse_number(key, value)
+        if value not in known:
+            raise self.make_error(f"{key!r} = {value!r} is not a unit{suggest_names(value, known)}")
+        return known[value]
+
+    def _parse_number(self, key: str, value: Any) -> float:
+        """Return a finite number; ``value`` may be an expression in pi such as '-pi/2'."""
+        if isinstance(value, str):
+            try:
+                value = parse_scalar(value, frozenset())
+            except RobotFileError:
+                raise self.make_error(
+                    f"{key!r} = {value!r} is not a number; write a number or a multiple of pi"
+                ) from None
+        number = to_finite_number(value)
+        if number is None:
+            raise self.make_error(f"{key!r} should be a finite number, not {describe_value(value)}")
+        return number
+
+
+# Conversion of columns to SI units: scale, sign, gain and offset of each joint, from a mapping and from names.
+
+
+# Names of units by their factor in SI units: of revolute joints, and of prismatic joints if they differ.
+UNIT_NAMES = {
+    "t": {1.0: "s", 1e-3: "ms", 1e-6: "us", 1e-9: "ns"},
+    "q": {1.0: "rad", np.pi / 180: "deg"},
+    "qd": {1.0: "rad/s", np.pi / 180: "deg/s", 2 * np.pi / 60: "rpm"},
+    "tau": {1.0: "Nm", 1e-3: "mNm"},
+    "current": {1.0: "A", 1e-3: "mA"},
+}
+PRISMATIC_UNIT_NAMES = {
+    "q": {1.0: "m", 1e-3: "mm"},
+    "qd": {1.0: "m/s", 1e-3: "mm/s"},
+    "tau": {1.0: "N", 1e-3: "mN"},
+}
+
+
+# Times since 1970 of the years 2000 to 2100, and steps between samples, in s. In another unit than its own, a time
+# since 1970 lies in other centuries; a time since the start of a computer that looks like a date has other steps.
+EPOCH_TIMES, EPOCH_STEPS = (946_684_800.0, 4_102_444_800.0), (1e-5, 1.0)
+EPOCH_UNITS = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """Numbers of each joint with which the columns of one quantity are converted; ``gain`` is that of currents."""
+
+    scale: PerJoint
+    sign: PerJoint
+    gain: PerJoint | None
+    offset: PerJoint
+
+    @property
+    def factor(self) -> PerJoint:
+        """The product of scale, sign and gain."""
+        factor = self.scale * self.sign
+        return factor if self.gain is None else factor * self.gain
+
+
+def find_conversion(key: str, mapping: ColumnMapping, units: Mapping[str, str], joints: int) -> Conversion:
+    """Return the conversion of a quantity: t, q, qd, tau or current; ``units`` are those in the names of columns."""
+
+    def broadcast(section: str, factor: Factor | None, default: float) -> PerJoint:
+        if factor is None:
+            return np.full(joints, default)
+        if len(factor) not in (1, joints):
+            raise InputError(
+                f"{mapping.source}, [{section}]: a list of {len(factor)} numbers for {joints} joints; "
+                "give one number for all joints, or one for each"
+            )
+        return np.broadcast_to(np.array(factor, dtype=np.float64), (joints,))
+
+    scale = mapping.scale.get(key)
+    if scale is None and key in units:
+        scale = (_get_unit_factor(key, units[key]),)
+    return Conversion(
+        scale=broadcast("scale", scale, 1.0),
+        sign=broadcast("sign", mapping.sign.get(key), 1.0),
+        gain=broadcast("gain", mapping.gain, 1.0) if key == "current" else None,
+        offset=broadcast("offset", mapping.offset.get("tau" if key == "current" else key), 0.0),
+    )
+
+
+def find_epoch_unit(t: PerSample) -> str:
+    """Return the unit of times since 1970 that are not in seconds; empty if they are, or are no such times."""
+    finite = t[np.isfinite(t)]
+    steps = np.diff(finite)
+    if not np.any(steps > 0.0):
+        return ""
+    first, step = float(finite[0]), float(np.median(steps[steps > 0.0]))
+    for unit in EPOCH_UNITS:
+        factor = UNITS["t"][unit]
+        if all(low <= each * factor <= high for each, (low, high) in ((first, EPOCH_TIMES), (step, EPOCH_STEPS))):
+            return unit
+    return ""
+
+
+def describe_columns(key: str, names: Mapping[str, str], conversion: Conversion, robot: Robot) -> list[ColumnOrigin]:
+    """Return the origins of the columns of a quantity; ``names`` are those of the columns by joint.
+
+    The only name of time belongs to the joint "".
+    """
+    origins = []
+    for k, (joint, name) in enumerate(names.items()):
+        scale = float(conversion.scale[k])
+        known = UNIT_NAMES[key]
+        if joint in robot.prismatic_joints:
+            known = PRISMATIC_UNIT_NAMES.get(key, known)
+        origins.append(
+            ColumnOrigin(
+                quantity="tau" if key == "current" else key,
+                joint=joint,
+                column=name,
+                unit=next((unit for factor, unit in known.items() if np.isclose(factor, scale, rtol=1e-12)), ""),
+                factor=scale,
+                sign=float(conversion.sign[k]),
+                gain=None if conversion.gain is None else float(conversion.gain[k]),
+                offset=float(conversion.offset[k]),
+            )
+        )
+    return origins
+
+
+def _get_unit_factor(key: str, unit: str) -> float:
+    known = UNITS[key]
+    if unit not in known:
+        raise InputError(
+            f"the names of the columns of {key!r} contain the unit {unit!r}{suggest_names(unit, known)}; write "
+            f"[scale] {key} = … in a mapping"
+        )
+    return known[unit]

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
-from ytheta.logs.reading.reshaping.vectors import Vectors, find_width, read_repeated_list
-from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.reading.cells import Vectors, find_width, read_repeated_list
+from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.table import ColumnTable, TableColumn
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
@@ -99,7 +99,12 @@ def list_texts(values: Any) -> tuple[str, ...]:
 
 
 def make_table(
-    columns: Sequence[tuple[str, Column]], rows: Sequence[int], others: Mapping[str, str], source: str, *, kind: str
+    columns: Sequence[tuple[str, TableColumn]],
+    rows: Sequence[int],
+    others: Mapping[str, str],
+    source: str,
+    *,
+    kind: str,
 ) -> ColumnTable:
     """Return the table of named columns with these numbers of rows, which must be equal."""
     lengths = {length: name for length, (name, _) in reversed(list(zip(rows, columns, strict=True)))}
@@ -114,7 +119,7 @@ def make_table(
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
     """Return the table of a DataFrame; ``source`` names it in error messages. Only columns in use are converted."""
-    columns: list[tuple[str, Column]] = []
+    columns: list[tuple[str, TableColumn]] = []
     texts: dict[str, tuple[str, ...]] = {}
     for name, series in _iterate_series(frame):
         cell = _find_first_list(series)

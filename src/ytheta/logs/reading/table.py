@@ -15,7 +15,7 @@ from ytheta.shapes import PerSample
 
 
 @runtime_checkable
-class Column(Protocol):
+class TableColumn(Protocol):
     """An array, or an object that reads slices of rows from a file."""
 
     def __getitem__(self, rows: slice, /) -> PerSample: ...
@@ -41,7 +41,7 @@ class LabelColumn(Protocol):
         ...
 
 
-def read_time_column(column: Column, rows: slice) -> PerSample:
+def read_time_column(column: TableColumn, rows: slice) -> PerSample:
     """Return rows of a column of time: numbers of any unit, or dates in seconds."""
     return column.read_seconds(rows) if isinstance(column, DatedColumn) else column[rows]
 
@@ -60,7 +60,7 @@ class ColumnTable:
     """
 
     names: tuple[str, ...]
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: int
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
@@ -77,6 +77,6 @@ class ColumnTable:
     spellings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], rows: int, *, kind: str) -> ColumnTable:
+    def of(cls, columns: Mapping[str, TableColumn], rows: int, *, kind: str) -> ColumnTable:
         """Create the table of columns that all have different names."""
         return cls(tuple(columns), tuple(columns.values()), rows, kind=kind)

@@ -12,7 +12,7 @@ from ytheta.conventions import WRENCH_COMPONENTS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.verdict import describe_motion
-from ytheta.logs.origin import LogSize
+from ytheta.logs.log import LogSize
 from ytheta.report.numbers import format_plain
 from ytheta.shapes import PerJoint
 

@@ -13,7 +13,7 @@ from ytheta.identification.model_table import summarize_standard_parameters
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.unknown_geometry import list_function_texts
-from ytheta.logs.preparing.settings import PreparationSettings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.explanations import format_log_bayes_factor, list_alternatives
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ytheta.logs.log import Log
-    from ytheta.logs.origin import ColumnOrigin, LogOrigin
+    from ytheta.logs.log import ColumnOrigin, Log, LogOrigin
 
 QUANTITIES = {"t": "time", "q": "position", "qd": "velocity", "tau": "torque"}
 MAX_LISTED_COLUMNS = 8  # unused columns in one line

@@ -13,7 +13,7 @@ from ytheta.report.log_check.summary import summarize_log_check
 from ytheta.report.log_check.tables import list_chosen_columns
 
 if TYPE_CHECKING:
-    from ytheta.logs.check_logs import LogCheck
+    from ytheta.logs.check import LogCheck
 
 
 def write_log_check_report(check: LogCheck, path: str | Path) -> Path:

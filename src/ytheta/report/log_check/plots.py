@@ -14,7 +14,7 @@ from ytheta.report.line_plot import line_plot
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ytheta.logs.check_logs import CheckedLog, LogCheck
+    from ytheta.logs.check import CheckedLog, LogCheck
 
 AXES = {
     "positions": ("position", "rad or m"),

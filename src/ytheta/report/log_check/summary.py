@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ytheta.report.numbers import replace_nonfinite
 
 if TYPE_CHECKING:
-    from ytheta.logs.check_logs import CheckedLog, LogCheck
+    from ytheta.logs.check import CheckedLog, LogCheck
 
 
 def summarize_log_check(check: LogCheck) -> dict[str, Any]:

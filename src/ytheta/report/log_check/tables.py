@@ -8,7 +8,7 @@ from ytheta.report.log.columns import describe_origin, get_si_unit
 from ytheta.report.numbers import format_plain
 
 if TYPE_CHECKING:
-    from ytheta.logs.check_logs import CheckedLog, LogCheck
+    from ytheta.logs.check import CheckedLog, LogCheck
 
 
 def list_chosen_columns(check: LogCheck, checked: CheckedLog) -> list[tuple[str, ...]]:

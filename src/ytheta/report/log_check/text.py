@@ -16,7 +16,7 @@ from ytheta.report.terminal import Column, fit_table, print_table, safe_text, sa
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
-    from ytheta.logs.check_logs import CheckedLog, LogCheck
+    from ytheta.logs.check import CheckedLog, LogCheck
 
 BARS = "▁▂▃▄▅▆▇█"
 PICTURE_WIDTH, MIN_PICTURE_WIDTH = 40, 18  # characters

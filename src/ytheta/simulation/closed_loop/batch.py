@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.control_period import ControlPeriod
 from ytheta.simulation.closed_loop.record import Record

@@ -16,8 +16,7 @@ import numpy as np
 
 from ytheta.control.controller import Controller, Reference, State
 from ytheta.dynamics.loops.solver import solve
-from ytheta.engine.engine import Engine
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import Engine, PickledByFields
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError, UnstableError
 from ytheta.native import Kernel

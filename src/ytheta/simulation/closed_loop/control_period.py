@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.engine.pickling import PickledByFields
+from ytheta.engine.engine import PickledByFields
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
 from ytheta.shapes import RunsBySlot

@@ -21,7 +21,7 @@ from tests.support.log_files import (
     write_file,
 )
 from ytheta.findings import Severity
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.read import read_log
 
 

@@ -23,8 +23,7 @@ from ytheta.identification.assessment.mistakes.mistake import Interpretation, Mi
 from ytheta.identification.assessment.mistakes.samples import Samples
 from ytheta.identification.assessment.mistakes.torque_mistakes import format_factor
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 
 # Factors by which recorded time has to be multiplied: ratios of usual sampling rates, and decimal prefixes.
 USUAL_FACTORS = (2.0, 0.5)

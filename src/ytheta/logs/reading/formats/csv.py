@@ -7,7 +7,9 @@ with the wrong number of fields, or with a field that is not a number, is an err
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +21,13 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
-from ytheta.logs.reading.columns.joint_spelling import spell_joints
-from ytheta.logs.reading.dates import TextColumn
+from ytheta.logs.log import LogFindingCode
+from ytheta.logs.reading.cells import TextColumn, Vectors, parse_list, parse_vector, read_repeated_list
+from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.formats.csv_dialect import SAMPLED_LINES, Dialect, is_comment, parse_number, sniff_dialect
-from ytheta.logs.reading.formats.text_file import iterate_lines, normalize_text, read_first_lines
 from ytheta.logs.reading.formats.topic_echo import find_echoed_names, read_topic_echo
-from ytheta.logs.reading.reshaping.vectors import Vectors, parse_list, parse_vector, read_repeated_list
-from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.reading.joint_columns import spell_joints
+from ytheta.logs.reading.table import ColumnTable, TableColumn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,7 +123,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
     keep = np.ones(len(frame), dtype=bool)
     keep[list(unparsed.drop)] = False
     names = _name_index(dialect.names, texts) if dialect.names else tuple(numbers)
-    columns: list[tuple[str, Column]] = []
+    columns: list[tuple[str, TableColumn]] = []
     labels: dict[str, tuple[str, ...]] = {}
     for k, number in enumerate(numbers):
         values = frame[number].to_numpy()
@@ -279,3 +279,68 @@ def _make_wrong_length_error(path: Path, number: int, count: int, expected: int)
         f"{path}, line {number}: {count} fields, but the other lines have {expected}; "
         "correct the line, or record the log again"
     )
+
+
+# The text of a log file: its encoding, its first lines, and its numbered lines.
+
+
+HEAD_BYTES = 1 << 20  # number of bytes at the start of the file from which the first lines are read
+MAX_ENCODING_BYTES = 1 << 14  # number of bytes at the start, with all names, from which the encoding is detected
+UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_first_lines(path: Path, count: int) -> list[str]:
+    """Return the first lines, at most ``count``."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return head.decode(_detect_encoding(path), errors="replace").splitlines()[:count]
+
+
+def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield all lines with their numbers, counted from 1."""
+    with path.open(encoding=_detect_encoding(path), errors="replace") as file:
+        yield from enumerate(file, start=1)
+
+
+def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
+    """Return input for Polars: the path, or the file's content in UTF-8 without spaces next to separators.
+
+    Lines that end with a carriage return alone get a line feed, since Polars knows no other end of a line. If the
+    separator is a space, consecutive spaces and tabs are replaced by one comma. Line breaks are kept, so line numbers
+    do not change.
+    """
+    encoding = _detect_encoding(path)
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES).decode(encoding, errors="replace")
+    has_returns = "\r" in head and "\n" not in head
+    if encoding == "utf-8" and not padded and not has_returns:
+        return path
+    text = path.read_bytes().decode(encoding, errors="replace").encode()
+    if has_returns:
+        text = text.replace(b"\r", b"\n")
+    if not padded:
+        return text
+    text = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", text) if separator != "\t" else text
+    if separator == " ":
+        return re.sub(rb"[ \t]+", b",", text)
+    char = separator.encode()
+    return re.sub(rb" *" + re.escape(char) + rb" *", char, text)
+
+
+def _detect_encoding(path: Path) -> str:
+    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with a byte order mark.
+
+    Text that is not valid UTF-8 is taken for that of Windows, where spreadsheets write the degree sign as one byte.
+    """
+    with path.open("rb") as file:
+        start = file.read(MAX_ENCODING_BYTES)
+    if start.startswith(UTF16_BYTE_ORDER_MARKS):
+        return "utf-16"
+    if start.startswith(UTF8_BYTE_ORDER_MARK):
+        return "utf-8-sig"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # a character may be cut at the end
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

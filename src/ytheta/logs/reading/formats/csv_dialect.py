@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from ytheta.logs.reading.columns.words import BRACKETED_UNITS
+from ytheta.logs.reading.column_names import BRACKETED_UNITS
 
 COMMENT_PREFIXES = ("#", "%")
 SEPARATORS = (";", "\t", ",", " ")  # separators that are never part of a number come first

@@ -19,8 +19,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.log import LogFindingCode
+from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import ColumnTable
 
 MAX_LINE_LENGTH = 1 << 20  # bytes

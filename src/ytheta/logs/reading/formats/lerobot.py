@@ -25,10 +25,9 @@ from ytheta.errors import InputError
 from ytheta.files.bounded import read_small_file
 from ytheta.files.command_files import report_input
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.formats.parquet import explain_errors, read_schema, scan_file
-from ytheta.logs.reading.sizes.parquet import DeclaredSizes
-from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.logs.log import LogFindingCode
+from ytheta.logs.reading.formats.parquet import DeclaredSizes, explain_errors, read_schema, scan_file
+from ytheta.logs.reading.table import ColumnTable, TableColumn
 from ytheta.shapes import PerSample, RowIndices, Shaped
 
 INFO = Path("meta") / "info.json"
@@ -123,7 +122,7 @@ def read_lerobot(folder: Path) -> ColumnTable:
     files = _open_files(folder)
     rows = sum(file.rows for file in files)
     order = _sort_frames(files, [feature for feature in features if feature.name in FRAME_KEYS])
-    columns: dict[str, Column] = {}
+    columns: dict[str, TableColumn] = {}
     for feature in features:
         values = FeatureValues(files, feature)
         if feature.width is None:

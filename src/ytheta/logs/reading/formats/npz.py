@@ -24,9 +24,9 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.lengths import shorten
-from ytheta.logs.reading.columns.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
+from ytheta.logs.reading.formats.expansion import RECORDED
 from ytheta.logs.reading.memory import list_texts, make_table
-from ytheta.logs.reading.sizes.bounds import RECORDED
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample, Shaped
 

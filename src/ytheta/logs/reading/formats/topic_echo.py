@@ -15,10 +15,9 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.reading.columns.families import describe_missing_joints
-from ytheta.logs.reading.columns.joint_spelling import spell_joints
+from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.formats.csv_dialect import parse_number, split_fields
+from ytheta.logs.reading.joint_columns import describe_missing_joints, spell_joints
 from ytheta.logs.reading.table import ColumnTable
 
 WARNING_START = "WARNING: topic "  # of a line about a topic that is not published yet

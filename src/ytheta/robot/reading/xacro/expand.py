@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ytheta.engine.limited_process import EndReason, Limits, ProcessEndedError, run_limited
+from ytheta.engine.limited_process import EndReason, ProcessEndedError, ProcessLimits, run_limited
 from ytheta.errors import RobotFileError
 from ytheta.files.bounded import MAX_ROBOT_SIZE, read_bytes
 from ytheta.files.xml_document import Node
@@ -43,7 +43,9 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequen
         "max_size": MAX_ROBOT_SIZE,
     }
     try:
-        reply = run_limited(CHILD, "expand", request, Limits(MAX_MEMORY, MAX_SECONDS, processor_seconds=MAX_SECONDS))
+        reply = run_limited(
+            CHILD, "expand", request, ProcessLimits(MAX_MEMORY, MAX_SECONDS, processor_seconds=MAX_SECONDS)
+        )
     except ProcessEndedError as error:
         sentences = {
             EndReason.LATE: f"its expansion takes more than {MAX_SECONDS:.3g} s; check its macros and expressions",

@@ -28,7 +28,7 @@ from benchmarks.memory import read_peak_memory
 from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.estimators.weighted import Weighted
+from ytheta.identification.estimators.least_squares import Weighted
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

@@ -27,7 +27,7 @@ from benchmarks.recorded_logs import ROBOTS as RECORDED_ROBOTS
 from benchmarks.recorded_logs import load_recorded_robot, read_recorded_logs
 from benchmarks.simulated_robots import FrictionLaw, load_description, make_motion, make_true_robot, record
 from ytheta.errors import YthetaError
-from ytheta.identification.assessment.mistakes.lengths import scale_lengths
+from ytheta.identification.assessment.description_mistakes import scale_lengths
 from ytheta.identification.finding_codes import CONTRADICTIONS
 from ytheta.robot.parts import JointKind
 

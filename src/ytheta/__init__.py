@@ -47,15 +47,15 @@ if TYPE_CHECKING:
     from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identifiability.registry import model_parameters as model_parameters
     from ytheta.identifiability.regrouping import Regrouping as Regrouping
-    from ytheta.identification.bodies.bounds import BodyBounds as BodyBounds
+    from ytheta.identification.consistency.bounds import BodyBounds as BodyBounds
     from ytheta.identification.estimators.recursive import RecursiveLeastSquares as RecursiveLeastSquares
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
     from ytheta.identification.persistent_excitation import PersistentExcitation as PersistentExcitation
     from ytheta.identification.persistent_excitation import assess_persistent_excitation as assess_persistent_excitation
+    from ytheta.identification.predict import Prediction as Prediction
     from ytheta.identification.predict import predict as predict
-    from ytheta.identification.prediction.prediction import Prediction as Prediction
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
@@ -119,7 +119,7 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
     "Benchmark": "ytheta.benchmarking.bench",
-    "BodyBounds": "ytheta.identification.bodies.bounds",
+    "BodyBounds": "ytheta.identification.consistency.bounds",
     "COptions": "ytheta.exporting.c.options",
     "CasadiOptions": "ytheta.exporting.casadi",
     "Catalog": "ytheta.robot.reading.catalog",
@@ -146,7 +146,7 @@ _MODULES = {
     "PayloadOptions": "ytheta.exporting.load_settings",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
-    "Prediction": "ytheta.identification.prediction.prediction",
+    "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.preparation",
     "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",

@@ -12,10 +12,9 @@ import pytest
 import ytheta
 from tests.support.estimation_cases import FRICTION, Case, make_case
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.estimators.estimate import Estimate, Estimator
+from ytheta.identification.estimators.estimator import ESTIMATORS, Estimate, Estimator, get_estimator
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.recursive import Recursive
-from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
 from ytheta.identification.estimators.sequential import Sequential
 
 ROBOTS = ("ur10", "stanford", "panda")

@@ -12,9 +12,9 @@ from tests.support.unknown_lengths import ARMS, FRICTION, RATE, forget_lengths, 
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.model_equations import FORMS, create_form
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.equations.registry import FORMS, create_form
-from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
+from ytheta.identification.estimators.estimator import ESTIMATORS, get_estimator
 
 WITHOUT_GEOMETRY = tuple(name for name in ESTIMATORS if name != "lin")
 

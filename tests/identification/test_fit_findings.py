@@ -11,9 +11,9 @@ import pytest
 import ytheta as yt
 from tests.support.wrong_descriptions import Case, simulate_case
 from ytheta.findings import Finding
-from ytheta.identification.assessment.consistency_cost import ConsistencyCost
-from ytheta.identification.bodies import solver
-from ytheta.identification.bodies.bounds import BodyBounds
+from ytheta.identification.consistency import solver
+from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.consistency.standard_parameters import ConsistencyCost
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.fit_findings import find_body_findings
 from ytheta.robot.inertia import Inertia

@@ -14,7 +14,7 @@ from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.registry import get_estimator
+from ytheta.identification.estimators.estimator import get_estimator
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 from ytheta.robot.inertia import Inertia
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.payload.compact_body import DENSITY, MAX_CENTER, RELATIVE_WIDTH, compute_ball_radius, make_body_prior
+from ytheta.payload.posterior import DENSITY, MAX_CENTER, RELATIVE_WIDTH, compute_ball_radius, make_body_prior
 from ytheta.robot.inertia import Inertia
 
 CENTER = np.array([0.1, -0.2, 0.3])

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.payload_cases import BODY
-from ytheta.identification.bodies.nearest import MARGIN
-from ytheta.payload.compact_body import make_body_prior
-from ytheta.payload.consistency import find_consistent_payload
-from ytheta.payload.posterior import Posterior
+from ytheta.identification.consistency.nearest import MARGIN
+from ytheta.payload.posterior import Posterior, make_body_prior
+from ytheta.payload.result import find_consistent_payload
 from ytheta.robot.inertia import Inertia, Ten
 
 STD = np.array([0.02, *[0.004] * 3, *[0.01] * 6])

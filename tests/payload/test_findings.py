@@ -9,7 +9,7 @@ import pytest
 import ytheta as yt
 from tests.support.arm_logs import identified_arm, true_arm, write_log
 from tests.support.payload_cases import BODY
-from ytheta.payload.findings import PayloadFindingCode
+from ytheta.payload.verdict import PayloadFindingCode
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,12 @@ from tests.support.payload_cases import (
 )
 from ytheta.errors import InputError
 from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.identification.result import Identification
-from ytheta.identification.standard_parameters import Mark
 from ytheta.logs.log import Log
-from ytheta.payload.compact_body import CENTER_STD
+from ytheta.payload.posterior import CENTER_STD
 from ytheta.payload.result import PayloadEstimate
-from ytheta.payload.statistics import compute_quantities
+from ytheta.payload.verdict import compute_quantities
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Marker
 from ytheta.robot.robot import Robot

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.support.arm_logs import identified_arm, true_arm
-from ytheta.identification.prediction.torque_model import ModelInput, TorqueModel, read_torque_model
-from ytheta.payload.model_errors import make_model_errors
+from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
+from ytheta.payload.estimation import make_model_errors
 
 
 def _read(model: ModelInput) -> TorqueModel:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.payload_cases import BODY
-from ytheta.payload.compact_body import make_body_prior
-from ytheta.payload.posterior import LogInformation, Posterior, compute_posterior
+from ytheta.payload.posterior import LogInformation, Posterior, compute_posterior, make_body_prior
 
 ERRORS = np.array([0.5, -1.0, 0.3])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.payload_cases import BODY
-from ytheta.payload.statistics import QUANTITIES, compute_jacobian, compute_quantities
+from ytheta.payload.verdict import QUANTITIES, compute_jacobian, compute_quantities
 
 
 def _difference_quotient(theta: np.ndarray, step: float = 1e-6) -> np.ndarray:

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.payload_cases import BODY
-from ytheta.identification.assessment.prediction_quality import PredictionQuality
-from ytheta.identification.assessment.verdict import Grade
-from ytheta.payload.statistics import compute_quantities
-from ytheta.payload.verdict import reach_payload_verdict
+from ytheta.identification.assessment.verdict import Grade, PredictionQuality
+from ytheta.payload.verdict import compute_quantities, reach_payload_verdict
 
 STD = np.array([0.01, *[0.001] * 3, *[0.001] * 6])
 MOMENTS = ("Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")

@@ -12,9 +12,9 @@ import pytest
 import ytheta as yt
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotFileError
-from ytheta.identification.assessment.before_after import is_described
-from ytheta.identification.inputs.prior_inputs import read_prior
-from ytheta.identification.prediction.torque_model import read_torque_model
+from ytheta.identification.assessment.torque_errors import is_described
+from ytheta.identification.identify import read_prior
+from ytheta.identification.torque_model import read_torque_model
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.missing_meshes import CODE, check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.robot import Robot

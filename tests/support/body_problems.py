@@ -11,10 +11,10 @@ import numpy as np
 
 import ytheta
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.identification.bodies.bounds import BodyBounds, Inequalities
-from ytheta.identification.bodies.nearest import MARGIN, NearestBodies, prepare_body_program, solve_body_program
-from ytheta.identification.bodies.program import BodyProgram
-from ytheta.identification.bodies.reference import PlausibleReference, make_plausible_reference
+from ytheta.identification.consistency.bounds import BodyBounds, Inequalities
+from ytheta.identification.consistency.nearest import MARGIN, NearestBodies, prepare_body_program, solve_body_program
+from ytheta.identification.consistency.program import BodyProgram
+from ytheta.identification.consistency.reference import PlausibleReference, make_plausible_reference
 from ytheta.robot.robot import Robot
 
 

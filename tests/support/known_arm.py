@@ -13,11 +13,10 @@ from ytheta.identification.equations.autocorrelation import compute_equation_aut
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import make_drive_directions
+from ytheta.identification.equations.model_equations import create_form
 from ytheta.identification.equations.motion_sources import ArraySource, LogSource, Source
-from ytheta.identification.equations.registry import create_form
-from ytheta.identification.estimators.registry import get_estimator
-from ytheta.identification.origin import Origin
-from ytheta.identification.result import Identification
+from ytheta.identification.estimators.estimator import get_estimator
+from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples

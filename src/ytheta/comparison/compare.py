@@ -22,8 +22,7 @@ from ytheta.exporting.bodies import list_joint_differences
 from ytheta.exporting.source import refuse_newer_file
 from ytheta.files.paths import check_path
 from ytheta.identification.model_file import Model, read_identification_table, read_model
-from ytheta.identification.predict import predict
-from ytheta.identification.prediction.prediction import Prediction
+from ytheta.identification.predict import Prediction, predict
 from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Joint

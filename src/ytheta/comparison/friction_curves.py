@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.identification.model_file import Model
-from ytheta.identification.prediction.prediction import Prediction
+from ytheta.identification.predict import Prediction
 from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.parts import Drive
 from ytheta.shapes import Float

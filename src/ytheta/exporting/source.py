@@ -19,9 +19,9 @@ from ytheta.errors import InputError
 from ytheta.files.paths import check_path
 from ytheta.findings import Finding
 from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.consistency.standard_parameters import find_inconsistent_parts
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
-from ytheta.identification.standard_parameters import find_inconsistent_parts
 from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.robot.reading.load import load
 from ytheta.robot.reading.read_file import XML_EXTENSIONS

@@ -12,17 +12,15 @@ from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.consistency.standard_parameters import ConsistencyCost, Mark, StandardParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.estimators.estimate import Estimate, Estimator
-from ytheta.identification.estimators.evidence.model_choice import ModelChoice
+from ytheta.identification.estimators.estimator import Estimate, Estimator
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.model_choice import ModelChoice
 from ytheta.identification.priors.description import find_one_way_drives
-from ytheta.identification.priors.prior import Family
-from ytheta.identification.priors.settings import PriorCenter
+from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.identification.result import Identification
-from ytheta.identification.standard_parameters import Mark, StandardParameters
 from ytheta.identification.unknown_geometry import summarize_geometry
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation

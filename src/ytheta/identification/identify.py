@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
+from ytheta.files.paths import check_path
 from ytheta.findings import attach_findings
-from ytheta.identification.bodies.bounds import BodyBounds
-from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.fit_findings import name_log
-from ytheta.identification.fitting import Selection
-from ytheta.identification.inputs.arguments import (
+from ytheta.identification.arguments import (
     check_friction_laws,
     check_min_speed,
     check_parameters,
@@ -22,13 +20,19 @@ from ytheta.identification.inputs.arguments import (
     with_prior,
     with_unknown_loads,
 )
-from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, read_logs
-from ytheta.identification.inputs.prior_inputs import PriorInput, read_prior
-from ytheta.identification.procedure.request import Request
-from ytheta.identification.procedure.run import run_identification
+from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.equations.model_equations import Selection
+from ytheta.identification.estimators.estimator import Estimator
+from ytheta.identification.fit_findings import name_log
+from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
+from ytheta.identification.model_file import find_earlier_model, read_identification_table, read_model
+from ytheta.identification.priors.prior import PriorSettings, check_same_parts
+from ytheta.identification.procedure import Request, run_identification
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
+from ytheta.robot.missing_meshes import check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
@@ -173,3 +177,36 @@ def identify(
     )
     with attach_findings(finding for log in request.logs for finding in name_log(log.findings, log, request.logs)):
         return run_identification(request, report)
+
+
+# The argument ``prior`` of ``identify``: none, a robot, or the file of a robot or of an earlier model.
+
+
+NO_PRIOR = "none"
+PriorInput = str | Path | Robot | None
+
+
+def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> PriorSettings:
+    """Return the settings of the prior; ``prior``: "none", a robot, a name in the catalog, or the path of a file."""
+    if prior is None:
+        # Nothing is expected of links that are described incompletely, unless the user asks for it.
+        return PriorSettings(flat=strength is None and bool(list_incomplete_links(robot)), strength=strength)
+    if isinstance(prior, str) and prior == NO_PRIOR:
+        return PriorSettings(flat=True, strength=strength)
+    if isinstance(prior, Robot):
+        check_same_parts(robot, prior)
+        check_inertias_are_complete(prior, "a prior")
+        return PriorSettings(description=prior, strength=strength, source=prior.name)
+    path = check_path(prior, "the prior")
+    described = load(prior)  # a path or a name in the catalog
+    if described.inertias_unknown:
+        raise InputError(f"{path} was identified with unknown geometry and has no inertias; give another prior")
+    check_same_parts(robot, described)
+    check_inertias_are_complete(described, "a prior")
+    if read_identification_table(path) is None:
+        return PriorSettings(description=described, strength=strength, source=str(path))
+    if strength is not None:
+        raise InputError(
+            f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength"
+        )
+    return PriorSettings(earlier=find_earlier_model(read_model(path)), source=str(path))

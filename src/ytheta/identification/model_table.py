@@ -14,8 +14,8 @@ import tomlkit
 
 import ytheta
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.identification.estimators.evidence.model_choice import ModelChoice
 from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.model_choice import ModelChoice
 from ytheta.identification.priors.description import DESCRIPTION
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry

@@ -14,8 +14,6 @@ from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identification.assessment.before_after import BeforeAfter, compute_differences, has_friction
-from ytheta.identification.assessment.consistency_cost import ConsistencyCost
 from ytheta.identification.assessment.excitation import (
     Certainty,
     MotionAdvice,
@@ -23,37 +21,45 @@ from ytheta.identification.assessment.excitation import (
     classify_base_parameters,
     classify_standard_parameters,
 )
-from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales, measure_quality
-from ytheta.identification.assessment.prediction_std import ParameterUncertainty
-from ytheta.identification.assessment.residual_causes import ResidualCause
-from ytheta.identification.assessment.torque_errors import ReportedErrors, TorqueErrors
-from ytheta.identification.assessment.verdict import Verdict, reach_verdict
-from ytheta.identification.covariance import (
-    compute_correlation,
-    compute_noise,
-    compute_noise_autocorrelation_time,
-    compute_relative_percent,
-    compute_std,
-    compute_torque_noise,
+from ytheta.identification.assessment.residual_analysis import ResidualCause
+from ytheta.identification.assessment.torque_errors import (
+    BeforeAfter,
+    ParameterUncertainty,
+    ReportedErrors,
+    TorqueErrors,
+    compute_differences,
+    has_friction,
 )
-from ytheta.identification.equations.decomposition import NormalDecomposition
-from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE, ModelChoice
-from ytheta.identification.finding_codes import CONTRADICTIONS
-from ytheta.identification.origin import Origin
-from ytheta.identification.priors.noise import bound_preparation_errors
-from ytheta.identification.priors.prior import Family
-from ytheta.identification.priors.settings import PriorCenter
-from ytheta.identification.standard_parameters import (
+from ytheta.identification.assessment.verdict import (
+    PredictionQuality,
+    Verdict,
+    find_scales,
+    measure_quality,
+    reach_verdict,
+)
+from ytheta.identification.consistency.standard_parameters import (
+    ConsistencyCost,
     Mark,
     StandardParameters,
     find_inconsistent_parts,
     mark_parameters,
     with_friction,
 )
+from ytheta.identification.equations.autocorrelation import (
+    MIN_REMAINING_SHARE,
+    PerLagAndJoint,
+    compute_autocorrelation_time,
+    compute_noise_autocovariance,
+)
+from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
+from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
+from ytheta.identification.finding_codes import CONTRADICTIONS
+from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
+from ytheta.identification.priors.noise import bound_preparation_errors
+from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
-from ytheta.logs.log import LogFindingCode
+from ytheta.logs.log import LogFindingCode, LogOrigin, LogSize
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
@@ -367,3 +373,107 @@ class Identification(Reported):
         if self.validation is not None:
             errors += f", {self.validation.relative_percent:.2f} % validation"
         return f"Identification({len(self.base)} {self.base.noun} of {self.base.robot.name!r}, {errors})"
+
+
+# The origin of an identified model: the logs and settings of its identification.
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The logs and settings of an identification."""
+
+    logs: tuple[str, ...]
+    validation_logs: tuple[str, ...]
+    form: str
+    estimator: str
+    parameters: tuple[str, ...]  # the selected standard parameters
+    min_speed: tuple[float, ...] | str | None  # rad/s or m/s; slower or, with "auto", resting joints were left out
+    settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
+    validation_settings: tuple[PreparationSettings, ...] = ()  # one per validation log
+    judged_cutoffs: tuple[float, ...] = ()  # in Hz; one per log, validation logs last: those of the torque errors
+    expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
+    prior: PriorCenter = PriorCenter.NONE
+    prior_source: str = ""  # file or name of what the prior is centred on, unless it is the robot's own description
+    log_origins: tuple[LogOrigin | None, ...] = ()  # one per log, validation logs last: the columns of the files
+    log_digests: tuple[str, ...] = ()  # one per log of the fit, see ``Log.compute_digest``
+    log_sizes: tuple[LogSize, ...] = ()  # one per log, validation logs last: as recorded, before the low-pass
+
+    @property
+    def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
+        """Names and origins of the logs that were read from files or tables."""
+        pairs = zip((*self.logs, *self.validation_logs), self.log_origins, strict=False)  # origins may be unknown
+        return [(name, origin) for name, origin in pairs if origin is not None]
+
+    @property
+    def log_rows(self) -> list[list[int]] | None:
+        """First row and stop of each log in its file or table, validation logs last; None unless all are known."""
+        rows = [[each.first, each.stop] for each in self.log_origins if each is not None]
+        return rows if rows and len(rows) == len(self.log_origins) else None
+
+    @property
+    def fit_sizes(self) -> tuple[LogSize, ...]:
+        """The sizes of the logs of the fit."""
+        return self.log_sizes[: len(self.logs)]
+
+    @property
+    def validation_sizes(self) -> tuple[LogSize, ...]:
+        """The sizes of the validation logs."""
+        return self.log_sizes[len(self.logs) :]
+
+    @property
+    def cutoff(self) -> float:
+        """The lowest cut-off of the torque errors, in Hz."""
+        return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
+
+
+# Noise of the equations of a fit, and standard deviations and correlations of the estimated parameters.
+#
+# Covariance    cov = sum_j (v_j c_j + e_j²) P_j
+#               P_j   covariance of beta for unit noise of joint j, from the estimator
+#               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
+#               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number
+#               n_j
+#                     of equations and the degrees of freedom d_j
+#               e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
+#               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
+
+
+def compute_noise(squares: PerJoint, remaining: PerJoint) -> PerJoint:
+    """Return the roots of v_j from the sums of squared residuals and the numbers n_j - c_j d_j that remain."""
+    return np.sqrt(squares / np.maximum(remaining, 1.0))
+
+
+def compute_torque_noise(errors: TorqueErrors, degrees_of_freedom: PerJoint) -> PerJoint:
+    """Return the standard deviation of each joint's measured torque, from torque errors on the logs of the fit."""
+    used = errors.autocorrelation_time * degrees_of_freedom
+    return compute_noise(errors.residual, np.maximum(errors.counts - used, MIN_REMAINING_SHARE * errors.counts))
+
+
+def compute_noise_autocorrelation_time(errors: TorqueErrors, hat: PerLagAndJoint | None, counts: PerJoint) -> PerJoint:
+    """Return the autocorrelation time c_j of each joint's noise if every sample of the errors is an equation.
+
+    ``hat``: how much of the noise the parameters took away, for each lag; None if the estimator does not say. Then it
+    is the autocorrelation time of the residuals. ``counts``: the number of equations of each joint.
+    """
+    if hat is None:
+        return compute_autocorrelation_time(errors.autocovariance)
+    return compute_autocorrelation_time(compute_noise_autocovariance(errors.autocovariance, hat, counts))
+
+
+def compute_std(covariance: BaseByBase, unidentified: Float[np.ndarray, "base unidentified"]) -> PerBase:
+    """Return standard deviations; infinite for parameters with a component along an unidentified direction."""
+    is_unidentified = abs(unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
+    return np.where(is_unidentified, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+
+
+def compute_relative_percent(std: PerBase, beta: PerBase) -> PerBase:
+    """Return standard deviations relative to the absolute values of parameters, in percent; infinite if one is zero."""
+    size = abs(beta)
+    with np.errstate(over="ignore"):
+        return 100.0 * std / np.where(size > 0.0, size, np.finfo(float).tiny)
+
+
+def compute_correlation(covariance: BaseByBase) -> BaseByBase:
+    """Return the correlation matrix that belongs to a covariance; variances of zero lead to correlations of zero."""
+    std = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+    return covariance / np.outer(std, std)

@@ -16,7 +16,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.lagrangian_combination import Combination
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.regrouping import Regrouping
-from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace

@@ -16,30 +16,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ytheta.arguments import check_kind, check_number
-from ytheta.conventions import SNAP
+from ytheta.conventions import LINK_PARAMETERS, SNAP, parameter_name
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.findings import attach_findings
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.findings import Finding, Severity, attach_findings
+from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
+from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
+from ytheta.identification.assessment.residuals import compute_errors
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.friction import find_sticking_rates, make_drive_directions, make_rest_rules
+from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
-from ytheta.identification.inputs.arguments import check_min_speed, ignore_stage, is_auto
-from ytheta.identification.inputs.log_checks import check_logs, find_zero_torques, is_same_log, refuse_repeated_logs
-from ytheta.identification.inputs.log_inputs import LogInputs, MappingInputs, read_logs
-from ytheta.identification.prediction.torque_model import ModelInput, read_torque_model
-from ytheta.identification.preparing.plan import choose_judged_preparation
+from ytheta.identification.log_inputs import (
+    LogInputs,
+    MappingInputs,
+    check_logs,
+    find_known_rows,
+    find_zero_torques,
+    is_same_log,
+    read_logs,
+    refuse_repeated_logs,
+)
+from ytheta.identification.plan import choose_judged_preparation
+from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import PreparationSettings, merge_settings
+from ytheta.logs.preparing.cutoff import MIN_SAMPLES
+from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
-from ytheta.payload.attachment import PAYLOAD, find_attachment
-from ytheta.payload.findings import judge_identification, judge_model
-from ytheta.payload.known_logs import leave_out_known_rows
-from ytheta.payload.model_errors import FRICTION_DRIFT
-from ytheta.payload.procedure import PayloadRequest, run_payload_identification
+from ytheta.payload.attachment import PAYLOAD, Attachment, find_attachment
+from ytheta.payload.columns import PayloadEquations
+from ytheta.payload.estimation import FRICTION_DRIFT, estimate_payload, make_model_errors
 from ytheta.payload.result import PayloadEstimate
+from ytheta.payload.verdict import PayloadFindingCode, judge_identification, judge_mass, judge_model
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -190,3 +205,145 @@ def _check_arguments(mass: float | None, name: str, friction_drift: float) -> No
     if not (isinstance(friction_drift, float) and friction_drift == math.inf):
         form = "an expected relative change of friction, such as 0.2 for 20 %, or inf"
         check_number("friction_drift", friction_drift, form, allow=lambda value: 0.0 <= value <= MAX_FRICTION_DRIFT)
+
+
+# The steps of the identification of a payload after model and logs have been read.
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadRequest:
+    """What ``identify_payload`` was asked for, after model and logs have been read.
+
+    Attributes
+    ----------
+    model            the model without payload
+    attachment       where the payload is attached
+    loaded           prepared logs with the payload
+    unloaded         prepared logs without it, which the model does not know yet
+    min_speed        one speed per joint below which its equations are left out, or None
+    leaves_out_rest  whether the equations of joints that rest and may stick are left out
+    friction_drift   expected relative change of friction
+    mass             the known mass in kg, or None
+    threads          number of threads, or None
+    """
+
+    model: TorqueModel
+    attachment: Attachment
+    loaded: Sequence[Preparation]
+    unloaded: Sequence[Preparation]
+    min_speed: PerJoint | None
+    leaves_out_rest: bool
+    friction_drift: float
+    mass: float | None
+    threads: int | None
+
+
+def run_payload_identification(request: PayloadRequest, report: Callable[[str], None]) -> PayloadEstimate:
+    """Estimate the payload, and compute the torque errors without and with it."""
+    robot, attachment, min_speed = request.model.base.robot, request.attachment, _leave_out_zero_torques(request)
+    loaded, unloaded = (_make_sources(request, part) for part in (request.loaded, request.unloaded))
+    report("comparing the torques with those of the model")
+    before = compute_errors(_make_form(robot, min_speed), loaded, robot.theta, threads=request.threads)
+    if not before.counts.any():
+        raise InputError(
+            f"{', '.join(source.name for source in loaded)}: "
+            + (
+                "no joint ever moves, and joints with Coulomb friction may stick at rest; move the arm, or set "
+                "min_speed to 0 to use rest too"
+                if request.leaves_out_rest
+                else "no joint ever reaches its min_speed; lower min_speed"
+            )
+        )
+    errors = make_model_errors(request.model, request.friction_drift)
+    payload = without_regrouping(
+        attachment.attach(Inertia()), [parameter_name(attachment.name, each) for each in LINK_PARAMETERS]
+    )
+    arm_mass = float(sum(max(each.inertia.mass, 0.0) for each in robot.links))
+    fit = estimate_payload(
+        PayloadEquations(robot, Differential(payload, min_speed), None if errors is None else errors.base, min_speed),
+        np.zeros((0, 0)) if errors is None else errors.factor,
+        loaded,
+        unloaded,
+        torque_squares=before.torque,
+        arm_mass=arm_mass,
+        mass=request.mass,
+        threads=request.threads,
+        report=report,
+    )
+    preparations = (*request.loaded, *request.unloaded)
+    result = PayloadEstimate(
+        attachment=attachment,
+        fit=fit,
+        before=before,
+        after=before,
+        logs=tuple(each.log.source for each in request.loaded),
+        unloaded=tuple(each.log.source for each in request.unloaded),
+        arm_mass=arm_mass,
+        has_covariance=request.model.identified is not None,
+        cutoff=min(float(each.settings.cutoff) for each in request.loaded),
+        noise=None if request.model.identified is None else request.model.identified.noise,
+        findings=(*(finding for each in preparations for finding in each.findings), *judge_mass(fit)),
+    )
+    report("computing the torque errors with the payload")
+    form = _make_form(result.robot, min_speed)
+    return replace(result, after=compute_errors(form, loaded, result.robot.theta, threads=request.threads))
+
+
+def _leave_out_zero_torques(request: PayloadRequest) -> PerJoint | None:
+    """Return the speeds below which equations are left out: all of those of joints whose torque is always zero.
+
+    The torque of such a joint was not measured, and its equations would say that the payload weighs nothing.
+    """
+    names = {name for finding in find_zero_torques([each.log for each in request.loaded]) for name in finding.names}
+    if not names:
+        return request.min_speed
+    joints = request.model.base.robot.actuated
+    speeds = np.zeros(len(joints)) if request.min_speed is None else request.min_speed
+    return np.where([name in names for name in joints], np.inf, speeds)
+
+
+def _make_form(robot: Robot, min_speed: PerJoint | None) -> Differential:
+    """Return the form of all standard parameters."""
+    return Differential(without_regrouping(robot, robot.parameter_names), min_speed)
+
+
+def _make_sources(request: PayloadRequest, preparations: Sequence[Preparation]) -> tuple[LogSource, ...]:
+    robot = request.model.base.robot
+    rates = find_sticking_rates(robot, ())
+    rules = make_rest_rules(preparations, rates) if request.leaves_out_rest else [None] * len(preparations)
+    directions = make_drive_directions(robot)
+    return tuple(LogSource(each, directions, rest=rest) for each, rest in zip(preparations, rules, strict=True))
+
+
+# Logs without payload that the model already knows, since it was identified from them: they count once.
+#
+# If the model was identified from some rows of a log, as with ``hold_out`` or ``rows``, only the others are new.
+
+
+def leave_out_known_rows(model: TorqueModel, logs: Sequence[Log]) -> tuple[list[Log], list[Finding]]:
+    """Return the logs, or parts of them, that a model was not identified from, and findings about the others."""
+    new_logs: list[Log] = []
+    findings: list[Finding] = []
+    for log in logs:
+        known = find_known_rows(model.origin, log)
+        if known:
+            findings.append(_describe(log, known))
+        new_logs += [part for part in _split_off(log, known) if len(part) == len(log) or len(part) >= MIN_SAMPLES]
+    return new_logs, findings
+
+
+def _split_off(log: Log, known: Sequence[tuple[int, int]]) -> list[Log]:
+    """Return the parts of a log between these rows; the log itself if there are none."""
+    if not known:
+        return [log]
+    starts, stops = [0, *(stop for _, stop in known)], [*(first for first, _ in known), len(log)]
+    return [log.select_rows(start, stop) for start, stop in zip(starts, stops, strict=True) if start < stop]
+
+
+def _describe(log: Log, known: Sequence[tuple[int, int]]) -> Finding:
+    is_whole = list(known) == [(0, len(log))]
+    rows = " and ".join(f"{first}:{stop}" for first, stop in known)
+    what = "this log" if is_whole else f"rows {rows} of this log"
+    statement = f"the model was identified from {what}, and its covariance contains what the data say"
+    remedy = "the log is not used a second time" if is_whole else "these rows are not used a second time"
+    return Finding(PayloadFindingCode.LOG, Severity.NOTE, statement, remedy, source=log.source)

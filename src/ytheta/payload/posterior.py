@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.payload.compact_body import CENTER_STD, BodyPrior, make_body_prior
-from ytheta.robot.inertia import Ten
-from ytheta.shapes import Float
+from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.robot.frame import Frame
+from ytheta.robot.inertia import Inertia, Ten, transport_matrix
+from ytheta.shapes import Float, Matrix4
 
 MAX_ROUNDS = 50  # of centring the prior on the estimate
 MAX_CENTER_CHANGE = 1e-12  # m, from one round to the next
@@ -104,3 +105,81 @@ def _solve(
     covariance = np.zeros_like(H)
     covariance[np.ix_(free, free)] = (inverse + inverse.T) / 2.0
     return x, covariance
+
+
+# What is known of a payload before the data: it is a compact body of moderate density, and not heavier than the arm.
+#
+# Identity      -2 log p = (m / M)² + |h|² / (m R)² + |S - S0|² / (s S0)²   up to a constant
+#               S0 = sigma 1, sigma = m r² / 5, (4/3) pi r³ rho = m: a solid ball
+# Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
+#               Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(S0⁻¹ dS S0⁻¹ dS)
+# Notation      code    meaning
+#               M       mass of the arm in kg
+#               h       first moments in the frame of the link
+#               R       expected distance of the centre of mass from its origin, CENTER_STD
+#               S       second moments about the centre of mass, S = tr(I)/2 1 - I, linear in the ten parameters if the
+#                       centre is known: the prior is centred on the estimate, and computed again with the next one
+#
+# Mass and centre are practically free: their prior only keeps a payload that the motion does not show from being
+# arbitrary. The prior of the moments of inertia is centred on a ball, three times as wide as its moments.
+
+
+DENSITY = 300.0  # kg/m³ of grippers and full boxes, gaps included; solid plastic has 1000, steel 7800
+RELATIVE_WIDTH = 3.0  # standard deviation of second moments, relative to those of the ball
+CENTER_STD = 0.5  # m, of every coordinate of the centre of mass in the frame of the link
+MAX_CENTER = 4.0 * CENTER_STD  # m, of every coordinate of the centre on which the prior is centred
+MIN_MASS_SHARE = 1e-4  # of the arm's mass; a lighter payload is taken to have this mass
+DEFAULT_ARM_MASS = 20.0  # kg, if the description has no masses
+
+Precision = Float[np.ndarray, "10 10"]
+
+
+@dataclass(frozen=True, eq=False)
+class BodyPrior:
+    """A normal distribution of the ten parameters of a payload, in the frame of its link.
+
+    Attributes
+    ----------
+    precision  inverse covariance
+    pull       precision times mean
+    reference  pseudo-inertia of the ball at the centre of mass, in the frame of the link
+    """
+
+    precision: Precision
+    pull: Ten
+    reference: Matrix4
+
+
+def make_body_prior(mass: float, center: Float[np.ndarray, "3"], arm_mass: float) -> BodyPrior:
+    """Return the prior for an estimate of mass and centre of mass; a mass that is not positive is replaced."""
+    arm_mass = arm_mass if arm_mass > 0.0 else DEFAULT_ARM_MASS
+    is_light = not mass > MIN_MASS_SHARE * arm_mass
+    mass = MIN_MASS_SHARE * arm_mass if is_light else mass
+    center = np.zeros(3) if is_light else np.clip(center, -MAX_CENTER, MAX_CENTER)
+    sigma = mass * compute_ball_radius(mass) ** 2 / 5.0
+    to_center = transport_matrix(Frame.shift(*(-center).tolist()))[4:]
+    moments = _SECOND_MOMENTS / (RELATIVE_WIDTH * sigma)
+    ball = Inertia.about_center(mass, (0.0, 0.0, 0.0), tuple(map(tuple, 2.0 * sigma * np.eye(3))))  # type: ignore[arg-type]
+    precision = np.diag([arm_mass**-2.0, *[(mass * CENTER_STD) ** -2.0] * 3, *[0.0] * 6])
+    Q = moments.T @ moments
+    precision += to_center.T @ Q @ to_center
+    pull = to_center.T @ Q @ ball.vector[4:]
+    return BodyPrior(precision, pull, ball.seen_from(Frame.shift(*center.tolist())).pseudo)
+
+
+def compute_ball_radius(mass: float) -> float:
+    """Return the radius in m of a ball of this mass."""
+    return float((3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0))
+
+
+def _make_second_moments() -> Float[np.ndarray, "9 6"]:
+    """Return the matrix from the six moments of inertia to the entries of S = tr(I)/2 1 - I."""
+    columns = []
+    for row, column in INERTIA_ENTRIES:
+        tensor = np.zeros((3, 3))
+        tensor[row, column] = tensor[column, row] = 1.0
+        columns.append((np.trace(tensor) / 2.0 * np.eye(3) - tensor).ravel())
+    return np.stack(columns, axis=1)
+
+
+_SECOND_MOMENTS = _make_second_moments()

@@ -13,16 +13,16 @@ from ytheta.display import Displayed
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.own_files import TOML_MARK
 from ytheta.findings import Finding
-from ytheta.identification.assessment.prediction_quality import PredictionQuality, find_scales
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.identification.assessment.verdict import Verdict
-from ytheta.identification.covariance import compute_correlation
-from ytheta.identification.standard_parameters import Mark, mark_parameters
+from ytheta.identification.assessment.verdict import PredictionQuality, Verdict, find_scales
+from ytheta.identification.consistency.nearest import MARGIN
+from ytheta.identification.consistency.solver import SIZE, Cone, LinkScale, Solution, solve_cone_program, to_svec
+from ytheta.identification.consistency.standard_parameters import Mark, mark_parameters
+from ytheta.identification.result import compute_correlation
 from ytheta.payload.attachment import Attachment
-from ytheta.payload.consistency import ConsistentPayload, find_consistent_payload
 from ytheta.payload.estimation import PayloadFit
-from ytheta.payload.statistics import QUANTITIES, compute_jacobian, compute_quantities
-from ytheta.payload.verdict import reach_payload_verdict
+from ytheta.payload.posterior import Posterior
+from ytheta.payload.verdict import QUANTITIES, compute_jacobian, compute_quantities, reach_payload_verdict
 from ytheta.robot.inertia import Inertia, Ten, transport_matrix
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
@@ -217,3 +217,47 @@ class PayloadEstimate(Displayed):
 
     def __repr__(self) -> str:
         return f"PayloadEstimate({self.mass:.4g} ± {self.std[0]:.2g} kg on {self.link!r}, {self.verdict.grade.value})"
+
+
+# The physically consistent payload nearest to an estimate, in the metric of its covariance.
+#
+# Identity      minimize ½ (theta - theta_hat)ᵀ cov⁻¹ (theta - theta_hat)   subject to   P(theta) >= margin P0
+# Reference     P. M. Wensing, S. Kim and J.-J. E. Slotine, Linear Matrix Inequalities for Physically Consistent
+#               Inertial Parameter Identification, IEEE Robotics and Automation Letters 3(1), 2018
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentPayload:
+    """A payload that can exist.
+
+    Attributes
+    ----------
+    inertia   its ten parameters
+    distance  how far it is from the estimate, in standard deviations; 0 if the estimate can exist
+    """
+
+    inertia: Inertia
+    distance: float
+
+
+def find_consistent_payload(posterior: Posterior) -> ConsistentPayload | None:
+    """Return the payload nearest to an estimate that can exist; None if there is none, as with a negative mass."""
+    theta, scale = posterior.theta, LinkScale.of(posterior.prior.reference)
+    if not theta[0] > 0.0:
+        return None
+    if scale.compute_smallest_eigenvalue(theta) >= MARGIN:
+        return ConsistentPayload(_to_inertia(theta), 0.0)
+    units = np.sqrt(np.diag(posterior.theta_covariance))
+    units[units == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(posterior.theta_covariance / np.outer(units, units))
+    B = units[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+    B = B[:, values > np.finfo(float).eps * values[-1]]
+    cone = Cone(scale.to_scaled @ B, scale.to_scaled @ theta - MARGIN * to_svec(np.eye(SIZE)), is_matrix=True)
+    outcome = solve_cone_program([cone])
+    if outcome.solution is Solution.INFEASIBLE or not np.isfinite(outcome.v).all():
+        return None
+    return ConsistentPayload(_to_inertia(theta + B @ outcome.v), float(np.linalg.norm(outcome.v)))
+
+
+def _to_inertia(theta: Ten) -> Inertia:
+    return Inertia(tuple(float(value) for value in theta))

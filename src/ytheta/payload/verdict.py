@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
-from ytheta.identification.assessment.prediction_quality import PredictionQuality
-from ytheta.identification.assessment.verdict import Grade, Verdict, choose_grade
-from ytheta.payload.statistics import QUANTITIES
-from ytheta.robot.inertia import Ten
+import numpy as np
+
+from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.findings import Finding, Severity
+from ytheta.identification.assessment.verdict import Grade, PredictionQuality, Verdict, choose_grade
+from ytheta.identification.torque_model import TorqueModel
+from ytheta.payload.estimation import PayloadFit
+from ytheta.robot.inertia import Inertia, Ten
+from ytheta.shapes import Float
 
 MIN_SIGNIFICANCE = 2.0  # standard deviations of the mass from zero; below it, no payload is seen
 MAX_GOOD_MASS_STD, MAX_USABLE_MASS_STD = 0.05, 0.2  # relative to the mass
@@ -104,3 +110,79 @@ def _describe_unseen(names: Sequence[str]) -> str:
 def _format(value: float) -> str:
     """Return a number with two digits and without exponents."""
     return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
+
+
+# Mass, centre of mass and moments about it as functions of the ten parameters, with their covariance.
+#
+# Identity      c = h / m,   I_c = I - (hᵀh 1 - h hᵀ) / m;   cov(f(theta)) = J cov(theta) Jᵀ with J = df / dtheta
+# Notation      m, h, I    mass, first moments and moments of inertia about the origin of the frame
+
+
+QUANTITIES = ("mass", "cx", "cy", "cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+UNITS = ("kg", *("m",) * 3, *("kg m²",) * 6)
+
+
+def compute_quantities(theta: Ten) -> Ten:
+    """Return mass, centre and moments about the centre in the order of QUANTITIES."""
+    inertia = Inertia(tuple(float(value) for value in theta))
+    about_center = inertia.tensor_about_center
+    return np.array([inertia.mass, *inertia.center, *(about_center[row][column] for row, column in INERTIA_ENTRIES)])
+
+
+def compute_jacobian(theta: Ten) -> Float[np.ndarray, "10 10"]:
+    """Return the derivatives of the quantities with respect to the ten parameters; the mass must not be zero."""
+    m, h = float(theta[0]), theta[1:4]
+    J = np.eye(10)
+    J[1:4, 1:4] /= m
+    J[1:4, 0] = -h / m**2
+    square = h @ h * np.eye(3) - np.outer(h, h)
+    for place, (row, column) in enumerate(INERTIA_ENTRIES, start=4):
+        J[place, 0] = square[row, column] / m**2
+        for k in range(3):
+            change = 2.0 * h[k] * (row == column) - h[column] * (row == k) - h[row] * (column == k)
+            J[place, 1 + k] = -change / m
+    return J
+
+
+# Findings about a payload: unknown errors of the model, and a mass that contradicts the torques.
+
+
+MIN_MASS_DIFFERENCE = 3.0  # standard deviations between a known mass and that of the torques
+
+
+class PayloadFindingCode(StrEnum):
+    """The kind of a finding about a payload."""
+
+    MODEL = "model"  # errors of the model without payload are unknown, or it predicts poorly
+    MASS = "mass"  # the known mass contradicts the torques
+    LOG = "log"  # a log without payload is one from which the model was identified
+
+
+def judge_identification(verdict: Verdict) -> Finding:
+    """Return the verdict on the model that was identified from the logs without payload."""
+    severity = Severity.NOTE if verdict.solved else Severity.WARNING
+    statement = f"the robot was identified from the logs without payload: {verdict.sentence.rstrip('.')}"
+    return Finding(PayloadFindingCode.MODEL, severity, statement)
+
+
+def judge_model(model: TorqueModel) -> list[Finding]:
+    """Return a finding about a model whose errors are unknown."""
+    if model.identified is not None:
+        return []
+    statement = "the model is a description, whose errors are unknown: they are not part of the standard deviations"
+    remedy = "identify the robot first, or give a log without payload"
+    return [Finding(PayloadFindingCode.MODEL, Severity.WARNING, statement, remedy)]
+
+
+def judge_mass(fit: PayloadFit) -> list[Finding]:
+    """Return a finding if a known mass contradicts the torques."""
+    known, torque = fit.posterior.mass, float(fit.free.theta[0])
+    std = float(np.sqrt(fit.free.theta_covariance[0, 0]))
+    if known is None or abs(torque - known) <= MIN_MASS_DIFFERENCE * std:
+        return []
+    statement = (
+        f"the torques say that the payload has {torque:.4g} ± {std:.2g} kg, but its known mass is {known:g} kg, a "
+        f"ratio of {torque / known:.3g}"
+    )
+    remedy = "check the torque constants and gear ratios, by whose errors all torques scale, and the scale"
+    return [Finding(PayloadFindingCode.MASS, Severity.WARNING, statement, remedy, fields={"mass": torque, "std": std})]

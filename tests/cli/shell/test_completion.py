@@ -15,7 +15,7 @@ from ytheta.cli.shell import completion
 from ytheta.cli.shell.completion import complete_from, complete_robot
 from ytheta.excitation.criteria.registry import CRITERIA
 from ytheta.exporting.export import FORMATS
-from ytheta.identification.estimators.registry import ESTIMATORS
+from ytheta.identification.estimators.estimator import ESTIMATORS
 from ytheta.reproduction.reproduce import ALL, PAPERS
 from ytheta.robot.reading.catalog import list_names
 

@@ -10,7 +10,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
-from ytheta.identification.assessment.before_after import compute_differences, has_friction, is_described
+from ytheta.identification.assessment.torque_errors import compute_differences, has_friction, is_described
 from ytheta.identification.result import Identification
 from ytheta.robot.inertia import Inertia
 

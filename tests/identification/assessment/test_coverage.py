@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import ytheta as yt
-from ytheta.identification.assessment.coverage import measure_coverage
+from ytheta.identification.assessment.excitation import measure_coverage
 from ytheta.identification.assessment.torque_errors import MotionRange
 from ytheta.robot.parts import Limits
 

@@ -10,7 +10,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
-from ytheta.identification.assessment.friction_points import compute_friction_points
+from ytheta.identification.assessment.residual_analysis import compute_friction_points
 from ytheta.identification.result import Identification
 from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.parts import Coupling

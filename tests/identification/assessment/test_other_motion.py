@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.known_arm import known_arm
-from ytheta.identification.assessment.other_motion import shift_joints
+from ytheta.identification.assessment.torque_errors import shift_joints
 
 
 def test_every_joint_moves_as_before_at_another_time() -> None:

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.known_arm import known_arm
-from ytheta.identification.assessment.prediction_quality import (
-    MIN_SCALE_RATIO,
-    PredictionQuality,
-    find_scales,
-    measure_quality,
-)
 from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.assessment.verdict import MIN_SCALE_RATIO, PredictionQuality, find_scales, measure_quality
 
 
 def test_errors_are_relative_to_the_variation() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.known_arm import known_arm
-from ytheta.identification.assessment.prediction_std import ParameterUncertainty, compute_reversal_std
+from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_reversal_std
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.friction_laws import with_friction_laws

@@ -12,7 +12,7 @@ from benchmarks.simulated_robots import FrictionLaw, Motion, load_description, m
 from scipy.ndimage import gaussian_filter1d
 
 import ytheta as yt
-from ytheta.identification.assessment.residual_causes import (
+from ytheta.identification.assessment.residual_analysis import (
     Cause,
     JointResiduals,
     ResidualCause,

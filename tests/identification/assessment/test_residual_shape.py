@@ -11,7 +11,7 @@ import scipy.stats
 
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
-from ytheta.identification.assessment.residual_shape import (
+from ytheta.identification.assessment.residual_analysis import (
     compute_residual_autocorrelation,
     compute_residual_histogram,
 )

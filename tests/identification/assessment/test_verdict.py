@@ -10,9 +10,8 @@ import pytest
 
 from tests.support.known_arm import known_arm
 from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
-from ytheta.identification.assessment.prediction_quality import PredictionQuality, measure_quality
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.identification.assessment.verdict import Grade, Verdict, reach_verdict
+from ytheta.identification.assessment.verdict import Grade, PredictionQuality, Verdict, measure_quality, reach_verdict
 from ytheta.identification.identify import identify
 
 DETERMINED, SMALL, WEAK, UNSEEN = Certainty.DETERMINED, Certainty.SMALL, Certainty.WEAK, Certainty.UNSEEN

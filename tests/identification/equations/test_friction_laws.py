@@ -15,7 +15,7 @@ from tests.support.friction_robots import add_friction_laws
 from tests.support.motor_robots import PUMA
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.diagnosis import diagnose
-from ytheta.identification.equations.differential import Differential, RigidTorque
+from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import compute_velocity_ratios, make_drive_directions
 from ytheta.identification.equations.friction_laws import (
@@ -25,7 +25,6 @@ from ytheta.identification.equations.friction_laws import (
     supports_load_friction,
     with_friction_laws,
 )
-from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.known_arm import RATE, known_arm
-from ytheta.identification.equations.autocorrelation import LAG_COUNT
-from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.hat_matrix import (
+from ytheta.identification.equations.autocorrelation import (
+    LAG_COUNT,
     MAX_HAT_PIECES,
     SAMPLES_PER_PIECE,
     compute_hat_autocovariance,
     iterate_values,
     select_tasks,
 )
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 

@@ -8,9 +8,9 @@ import pytest
 from tests.support.form_cases import planar_arm
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.registry import create_form
-from ytheta.identification.equations.windowed.integral import Integral
-from ytheta.identification.equations.windowed.momentum import Momentum
+from ytheta.identification.equations.integral import Integral
+from ytheta.identification.equations.model_equations import create_form
+from ytheta.identification.equations.momentum import Momentum
 
 
 def test_forms_are_created_by_name_with_their_settings() -> None:

@@ -10,7 +10,7 @@ import ytheta as yt
 from tests.support.known_arm import known_arm
 from tests.support.sticking_arm import COULOMB, VISCOUS, make_arm, record_log
 from ytheta.findings import Severity
-from ytheta.identification.equations.stiction import find_sticking_rates
+from ytheta.identification.equations.friction import find_sticking_rates
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.result import Identification

@@ -11,10 +11,9 @@ import ytheta
 from tests.support.estimation_cases import Case, make_case
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.huber import Huber, estimate_scales
-from ytheta.identification.estimators.least_squares import LeastSquares
-from ytheta.identification.estimators.weighted import Weighted
+from ytheta.identification.estimators.least_squares import LeastSquares, Weighted
 
 
 @cache

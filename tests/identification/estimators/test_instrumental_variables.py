@@ -14,12 +14,11 @@ from tests.support.estimation_cases import RATE, Case, make_case
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.model_equations import FORMS, create_form
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.equations.registry import FORMS, create_form
-from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.instrumental_variables import InstrumentalVariables
-from ytheta.identification.estimators.noisy_motion.smooth_motion import smooth_motion
-from ytheta.identification.estimators.weighted import Weighted
+from ytheta.identification.estimators.estimator import Estimator
+from ytheta.identification.estimators.instrumental_variables import InstrumentalVariables, smooth_motion
+from ytheta.identification.estimators.least_squares import Weighted
 
 LOG_RATE = 125.0
 FRICTION = """

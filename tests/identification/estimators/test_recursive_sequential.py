@@ -12,9 +12,8 @@ from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.recursive_sequential import RecursiveSequential
-from ytheta.identification.estimators.sequential import Sequential
+from ytheta.identification.estimators.estimator import Estimate
+from ytheta.identification.estimators.sequential import RecursiveSequential, Sequential
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 400

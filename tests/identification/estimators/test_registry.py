@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ytheta.errors import UnknownNameError
-from ytheta.identification.estimators.registry import DEFAULT, ESTIMATORS, get_estimator
+from ytheta.identification.estimators.estimator import DEFAULT, ESTIMATORS, get_estimator
 
 
 def test_estimators_are_found_by_name() -> None:

@@ -11,7 +11,7 @@ import ytheta
 from tests.support.estimation_cases import make_case
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
-from ytheta.identification.estimators.weighted import Weighted, compute_joint_weights
+from ytheta.identification.estimators.least_squares import Weighted, compute_joint_weights
 
 
 def compute_weights(variances: Sequence[float], counts: Sequence[float] | None = None) -> np.ndarray:

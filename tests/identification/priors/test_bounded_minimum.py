@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize, rosen, rosen_der, rosen_hess
 
-from ytheta.identification.priors.bounded_minimum import MAX_TRIALS, minimize_within_bounds
+from ytheta.identification.priors.evidence import MAX_TRIALS, minimize_within_bounds
 
 DIMENSION = 5
 

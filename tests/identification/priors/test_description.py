@@ -12,7 +12,7 @@ import ytheta as yt
 from tests.support.estimation_cases import draw_body, smooth_motion
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.bodies.reference import make_plausible_reference
+from ytheta.identification.consistency.reference import make_plausible_reference
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import with_friction_laws

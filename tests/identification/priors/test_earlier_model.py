@@ -6,9 +6,8 @@ import numpy as np
 
 import ytheta as yt
 from tests.support.wrong_descriptions import simulate_case
-from ytheta.identification.priors.earlier_model import CHANGE, make_model_prior
-from ytheta.identification.priors.prior import Family, Prior
-from ytheta.identification.priors.settings import EarlierModel
+from ytheta.identification.priors.description import CHANGE, make_model_prior
+from ytheta.identification.priors.prior import EarlierModel, Family, Prior
 
 FRICTION = ("viscous", "coulomb", "offset")
 

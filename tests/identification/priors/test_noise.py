@@ -10,9 +10,9 @@ import pytest
 from scipy.linalg import toeplitz
 
 from tests.support.known_arm import RATE, known_arm
-from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.identification.equations.normal_equations import NormalDecomposition
 from ytheta.identification.priors.noise import (
     MAX_PIECES,
     MAX_PRODUCT_PIECES,

@@ -8,7 +8,7 @@ import pytest
 
 import ytheta as yt
 from ytheta.errors import InputError
-from ytheta.identification.priors.settings import PriorSettings, check_same_parts
+from ytheta.identification.priors.prior import PriorSettings, check_same_parts
 
 
 @pytest.mark.parametrize("strength", [0.0, -5.0, float("nan"), float("inf")])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import ytheta
-from ytheta.identification.assessment.consistency_cost import ConsistencyCost
-from ytheta.identification.estimators.evidence.model_choice import Alternative, ModelChoice
+from ytheta.identification.consistency.standard_parameters import ConsistencyCost
+from ytheta.identification.model_choice import Alternative, ModelChoice
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.result import Identification
 from ytheta.report.identification.explanations import (

@@ -15,7 +15,7 @@ import pytest
 import ytheta
 from tests.support.browser import EVIL, LOADS, Page, open_page, remove_policy
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.identification.estimators.evidence.model_choice import NO_CHOICE
+from ytheta.identification.model_choice import NO_CHOICE
 from ytheta.identification.result import Identification
 from ytheta.report.identification.explanations import list_alternatives, list_explanations
 from ytheta.report.identification.page import identification_html, write_identification_report

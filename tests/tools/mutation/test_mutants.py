@@ -59,7 +59,7 @@ def test_messages_annotations_and_documentation_are_not_changed(source: str) -> 
 
 
 def test_the_same_mutants_are_drawn_again() -> None:
-    source = (ROOT / "src/ytheta/identification/estimators/weighted.py").read_text(encoding="utf-8")
+    source = (ROOT / "src/ytheta/identification/estimators/least_squares.py").read_text(encoding="utf-8")
     mutants = draw_mutants(source, 10, seed="0")
     assert mutants == draw_mutants(source, 10, seed="0")
     assert mutants != draw_mutants(source, 10, seed="1")

@@ -54,7 +54,7 @@ from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import dot, inner, zeros
 from ytheta.errors import InputError
-from ytheta.identification.bodies.reference import make_plausible_reference
+from ytheta.identification.consistency.reference import make_plausible_reference
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState, PerUnknown, Shaped

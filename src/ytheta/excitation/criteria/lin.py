@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.excitation.criteria.condition import log_condition, scale_columns, smooth_log_scaled_condition
 from ytheta.excitation.criteria.information import Grams
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.estimators.lin.serial_arm import SerialArm
+from ytheta.identification.estimators.lin_serial_arm import SerialArm
 from ytheta.shapes import Float
 
 

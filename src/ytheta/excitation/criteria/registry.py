@@ -9,7 +9,7 @@ from ytheta.excitation.criteria.information import Criterion, Information
 from ytheta.excitation.criteria.lin import LinCondition
 from ytheta.excitation.criteria.optimality import ExpectedDeviation
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.estimators.lin.serial_arm import explain_refusal
+from ytheta.identification.estimators.lin_serial_arm import explain_refusal
 
 # What each criterion minimizes, for lists and messages.
 CRITERIA = {

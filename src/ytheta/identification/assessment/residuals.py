@@ -12,13 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.assessment.other_motion import OtherMotion, shift_joints
-from ytheta.identification.assessment.prediction_std import RegressorSamples, compute_reversal_std
-from ytheta.identification.assessment.torque_errors import SUMS, MotionRange, TorqueErrors, Trace
+from ytheta.identification.assessment.torque_errors import (
+    SUMS,
+    MotionRange,
+    OtherMotion,
+    RegressorSamples,
+    TorqueErrors,
+    Trace,
+    compute_reversal_std,
+    shift_joints,
+)
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator
-from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.differential import Differential, KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase, PerJoint

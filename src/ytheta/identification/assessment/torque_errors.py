@@ -7,10 +7,23 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.identification.assessment.other_motion import OtherMotion
-from ytheta.identification.assessment.prediction_std import RegressorSamples
 from ytheta.identification.equations.autocorrelation import compute_autocorrelation_time
-from ytheta.shapes import Bool, Float, PerJoint, freeze
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.form import RegressorLayout
+from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.robot.missing_meshes import list_incomplete_links
+from ytheta.robot.robot import Robot
+from ytheta.shapes import (
+    BaseByBase,
+    Bool,
+    Float,
+    JointsBySample,
+    NonzerosBySample,
+    PerBase,
+    PerJoint,
+    SamplesByJoint,
+    freeze,
+)
 
 # Independent samples of a joint from which its error is known within 25 %; a joint with fewer is not judged by itself.
 MIN_JUDGED_SAMPLES = 10
@@ -187,3 +200,180 @@ def _compute_percent(part: float, whole: float) -> float:
     if whole > 0.0:
         return float(100.0 * np.sqrt(part / whole))
     return np.inf if part > 0.0 else 0.0
+
+
+# Standard deviation of a predicted torque: the covariance of the parameters, propagated through the regressor.
+#
+# Identity      std_j(t)² = y_j(t) C y_j(t)ᵀ + r_j(t)²  with row y_j(t) of Y for joint j at time t
+#               C   covariance of beta
+#               r   error of friction near reversals: of Coulomb friction if the drives reverse half a recorded sample
+#                   earlier or later, since a log contains no more about the time of a reversal; and of root friction,
+#                   whose low-pass is approximated, see ``friction_laws``
+#
+# It is the standard deviation of the difference between the torque that the model predicts for a motion and the torque
+# without noise. A new measurement differs from the prediction by its noise too: its variance is std² + noise².
+# Otherwise the regressor counts as known: load-dependent friction contributes by its coefficients, not by its load.
+
+
+# A predicted torque is unknown if its regressor row has a larger component, relative to the length of the row, along a
+# direction that the data do not identify.
+MAX_UNIDENTIFIED_SHARE = 1e-6
+REVERSAL_SAMPLES = 0.5  # standard deviation of the time of a reversal, in recorded samples
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterUncertainty:
+    """Covariance of beta, and the directions along which beta is unknown; the covariance is zero along them."""
+
+    covariance: BaseByBase
+    unidentified: Float[np.ndarray, "base unidentified"]
+
+    def compute_std(self, layout: RegressorLayout, values: NonzerosBySample) -> JointsBySample:
+        """Return the standard deviation of Y beta; infinite if it depends on a direction that is not identified."""
+        std = np.empty((len(layout.slices), values.shape[1]))
+        for joint, (part, columns) in enumerate(zip(layout.slices, layout.columns, strict=True)):
+            Y = values[part]
+            variance = np.einsum("ks,ks->s", Y, self.covariance[np.ix_(columns, columns)] @ Y)
+            std[joint] = np.sqrt(np.maximum(variance, 0.0))
+            if self.unidentified.shape[1]:
+                component = np.linalg.norm(self.unidentified[columns].T @ Y, axis=0)
+                std[joint, component > MAX_UNIDENTIFIED_SHARE * np.linalg.norm(Y, axis=0)] = np.inf
+        return std
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressorSamples:
+    """The regressor at selected samples, with a column of NaN between segments. The arrays are read-only.
+
+    ``mask`` is 1 for samples that count, and 0 for those at which a joint is too slow.
+    """
+
+    layout: RegressorLayout
+    values: Float[np.ndarray, "nonzeros shown"]
+    reversal_std: Float[np.ndarray, "joints shown"]  # r of the module docstring
+    mask: Float[np.ndarray, "joints shown"]
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.reversal_std, self.mask):
+            freeze(array)
+
+    def compute_std(self, uncertainty: ParameterUncertainty) -> Float[np.ndarray, "joints shown"]:
+        """Return the standard deviation of the predicted torque at every sample."""
+        return np.hypot(uncertainty.compute_std(self.layout, self.values), self.reversal_std)
+
+    def compute_rms_std(self, uncertainty: ParameterUncertainty) -> PerJoint:
+        """Return for each joint the root mean square of the standard deviation over the samples that count."""
+        std = self.compute_std(uncertainty)
+        counts = (self.mask > 0.0) & ~np.isnan(std)
+        squares = np.where(counts, std, 0.0) ** 2
+        return np.sqrt(squares.sum(axis=1) / np.maximum(counts.sum(axis=1), 1))
+
+
+def compute_reversal_std(form: Differential, motion: MotionSamples, beta: PerBase) -> JointsBySample:
+    """Return r of the module docstring; zero if Coulomb friction is not low-passed, as in robots with loops."""
+    rows = float(motion.rows[-1] - motion.rows[0]) if len(motion) > 1 else 0.0
+    if motion.direction is None or rows <= 0.0:
+        return np.zeros((len(form.layout.slices), len(motion)))
+    rows_per_sample = rows / (len(motion) - 1)
+    change = np.gradient(motion.direction, axis=0) / rows_per_sample
+    coulomb = REVERSAL_SAMPLES * form.compute_coulomb_torque(np.ascontiguousarray(change.T), beta)
+    return np.hypot(coulomb, form.compute_root_error(motion, beta))
+
+
+# Other motion of the same size as a recorded motion, for which nothing was measured.
+#
+# Every joint moves as it did, but at another time than the other joints: positions, velocities and accelerations of a
+# joint are shifted in time by a share of the whole duration. All ranges and speeds are those of the log, but the poses
+# and the combinations of velocities are new. The uncertainty of a prediction for this motion shows whether parameters
+# are certain enough for more than repetitions of the log.
+
+
+# Shift between consecutive joints, relative to the duration. It is irrational, so that a shift is not a whole number of
+# periods if the motion is periodic.
+SHIFT_RATIO = 0.5 * (np.sqrt(5.0) - 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherMotion:
+    """The regressor of other motion, and the size of the predicted torques. The arrays are read-only."""
+
+    regressor: RegressorSamples
+    torque_variation: PerJoint  # standard deviation over time, in Nm or N
+    torque_rms: PerJoint
+
+    def __post_init__(self) -> None:
+        freeze(self.torque_variation)
+        freeze(self.torque_rms)
+
+
+def shift_joints(q: SamplesByJoint, qd: SamplesByJoint, qdd: SamplesByJoint) -> MotionSamples:
+    """Return a motion in which each joint is later than the joint before it, and continues at its beginning."""
+    count, joints = q.shape
+    shifts = [round(count * (SHIFT_RATIO * j % 1.0)) for j in range(joints)]
+
+    def shift(values: SamplesByJoint) -> SamplesByJoint:
+        columns = [np.roll(values[:, j], amount) for j, amount in enumerate(shifts)]
+        return np.ascontiguousarray(np.stack(columns, axis=1))
+
+    samples = np.arange(count)
+    return MotionSamples(samples.astype(float), shift(q), shift(qd), shift(qdd), None, None, samples)
+
+
+# Before and after: torque errors of the description and of the identified model on the same samples.
+#
+# Before is the robot as it was described, with the friction and rotor inertias that its description contains; a
+# description without friction predicts none. After is the estimate.
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeAfter:
+    """Torque errors of the description and of the identified model.
+
+    Attributes
+    ----------
+    before          errors of the description
+    after           errors of the identified model, of the same samples
+    is_validation   whether these are the validation logs; otherwise those of the fit, to which the model was adapted
+    has_friction    whether the description contains friction
+    """
+
+    before: TorqueErrors
+    after: TorqueErrors
+    is_validation: bool
+    has_friction: bool
+
+    @property
+    def ratio(self) -> float:
+        """How many times smaller the error became; infinite if none is left, 1 if there was none."""
+        return float(_divide(np.array([self.before.relative_percent]), np.array([self.after.relative_percent]))[0])
+
+    @property
+    def joint_ratios(self) -> PerJoint:
+        """How many times smaller the error of each joint became."""
+        return _divide(self.before.per_joint_percent, self.after.per_joint_percent)
+
+
+def is_described(robot: Robot) -> bool:
+    """Return whether the description contains inertias of links that move, so that it predicts torques."""
+    if robot.unset_symbols or list_incomplete_links(robot):
+        return False
+    return any(not robot.link(joint.child).inertia.massless for joint in robot.joints)
+
+
+def has_friction(robot: Robot) -> bool:
+    """Return whether the description contains friction of a drive."""
+    drives = (drive for _, drive in robot.drives)
+    return any(any((each.viscous, each.coulomb, each.offset, each.root, each.load)) for each in drives)
+
+
+def compute_differences(
+    values: Float[np.ndarray, "params"], described: Float[np.ndarray, "params"], std: Float[np.ndarray, "params"]
+) -> Float[np.ndarray, "params"]:
+    """Return the differences from the description in standard deviations; NaN if those are infinite or zero."""
+    known = np.isfinite(std) & (std > 0.0)
+    return np.where(known, (values - described) / np.where(known, std, 1.0), np.nan)
+
+
+def _divide(before: PerJoint, after: PerJoint) -> PerJoint:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((before == 0.0) & (after == 0.0), 1.0, before / after)

@@ -11,22 +11,24 @@ to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the de
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections, DriveDirections, PairsBySample, PoseDirections
-from ytheta.logs.preparing.rest import compute_highest_speeds, iterate_mean_speeds
+from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.rest import RestRule, compute_highest_speeds, iterate_mean_speeds, make_rest_rule
 from ytheta.native.products.block_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, NonzerosBySample, PerJoint, SamplesByJoint
+from ytheta.shapes import Bool, Float, Int, NonzerosBySample, PerJoint, SamplesByJoint
 
 SMOOTH_SPEED_RATIO = 1e-3
 
@@ -171,3 +173,35 @@ def compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
     (joints, _), (motors, _) = robot.coupling_map, robot.motor_map
     base = len(robot.base_coordinates)
     return np.concatenate([joints[base : base + len(robot.movable)], motors])
+
+
+# Drives that can stick: those with Coulomb friction, estimated or described.
+#
+# At rest, the friction torque of such a drive may be anything between minus and plus its Coulomb friction. Therefore
+# the equations of the joints on which the drive acts are left out while it rests; ``logs.preparing.rest`` finds the
+# rests. A drive without Coulomb friction cannot stick, so that its equations hold at rest too.
+
+
+def find_sticking_rates(robot: Robot, selected: Collection[str]) -> Float[np.ndarray, "drives joints"]:
+    """Return the velocities of the drives that can stick per unit velocity of each coordinate, one row per drive.
+
+    ``selected``: names of the parameters that are estimated. With loops, all coordinates take the place of the drives,
+    if a drive can stick: the drives move if, and only if, coordinates move.
+    """
+    coulomb = {name: drive.coulomb for name, drive in robot.drives}
+    sticks = [
+        parameter_name(name, FRICTION_PARAMETERS["coulomb"]) in selected or coulomb.get(name, 0.0) != 0.0
+        for name in robot.moving
+    ]
+    if robot.loops:
+        return np.eye(len(robot.actuated))[: len(robot.actuated) if any(sticks) else 0]
+    return compute_velocity_ratios(robot)[np.array(sticks, dtype=bool)]
+
+
+def make_rest_rules(
+    preparations: Sequence[Preparation],
+    rates: Float[np.ndarray, "drives joints"],
+    held: Bool[np.ndarray, "joints"] | None = None,
+) -> tuple[RestRule | None, ...]:
+    """Return the rule of every log; None if no drive can stick. ``held``: joints that do not move in any of them."""
+    return tuple(make_rest_rule(each, rates, held) if len(rates) else None for each in preparations)

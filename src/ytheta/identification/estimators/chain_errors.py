@@ -19,12 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
+from ytheta.identification.estimators.estimator import Estimate
+from ytheta.identification.estimators.least_squares import Weighted, solve_reweighted
 from ytheta.identification.estimators.recursive import Recursive
-from ytheta.identification.estimators.weighted import Weighted, solve_reweighted
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import Float, Int, PerBase
 

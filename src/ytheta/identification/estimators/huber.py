@@ -24,12 +24,10 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.equations.normal_equations import WeightFunction
-from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.least_squares import refine, solve_weighted
-from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL
+from ytheta.identification.equations.normal_equations import NormalDecomposition, WeightFunction
+from ytheta.identification.estimators.estimator import Estimate
+from ytheta.identification.estimators.least_squares import MIN_RELATIVE_RESIDUAL, refine, solve_weighted
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 

@@ -27,11 +27,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import EquationRows
-from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations, accumulate
-from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.equations.normal_equations import (
+    JointNormalEquations,
+    NormalDecomposition,
+    NormalEquations,
+    accumulate,
+)
+from ytheta.identification.estimators.estimator import Estimate
 from ytheta.native.products.root_update import update_root
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 

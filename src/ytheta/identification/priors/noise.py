@@ -24,11 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.equations.autocorrelation import LAG_COUNT, MIN_REMAINING_SHARE, PerLagAndJoint
-from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.autocorrelation import (
+    LAG_COUNT,
+    MIN_REMAINING_SHARE,
+    PerLagAndJoint,
+    iterate_values,
+    select_tasks,
+)
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.equations.hat_matrix import iterate_values, select_tasks
-from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.shapes import BaseByBase, Float, JointsBySample, PerBase, PerJoint
 
 MAX_PIECES = 32  # of the motion, for the autocorrelations of the residuals

@@ -23,7 +23,7 @@ Choice      Recorded velocity if its noise is at most twice that of differentiat
             do not matter.
             Signals that were smoothed before they were recorded have no noise floor, so that the shares of the
             residual are uncertain. If torques were recorded, an identification asks them: see
-            ``identification.preparing.velocity_referee``.
+            ``identification.plan``.
 """
 
 from __future__ import annotations

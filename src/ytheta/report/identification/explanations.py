@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.identification.estimators.evidence.model_choice import MIN_LOG_BAYES_FACTORS
+from ytheta.identification.model_choice import MIN_LOG_BAYES_FACTORS
 from ytheta.identification.model_table import summarize_prior
-from ytheta.identification.priors.prior import Family
-from ytheta.identification.priors.settings import PriorCenter
+from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.report.numbers import format_number, format_percent
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.identification.assessment.friction_points import FrictionPoints, compute_friction_points
+from ytheta.identification.assessment.residual_analysis import FrictionPoints, compute_friction_points
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.plots import Axis, Band, Line
 from ytheta.report.line_plot import FAINT_COLOUR, line_plot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.identification.assessment.coverage import MotionCoverage, measure_coverage
+from ytheta.identification.assessment.excitation import MotionCoverage, measure_coverage
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.report.line_plot import COLOURS, MARK_COLOUR
 from ytheta.report.numbers import format_number, format_percent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
-from ytheta.identification.standard_parameters import Mark
+from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.report.line_plot import COLOURS
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure

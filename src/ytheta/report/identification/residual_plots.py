@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.identification.assessment.residual_shape import (
+from ytheta.identification.assessment.residual_analysis import (
     compute_residual_autocorrelation,
     compute_residual_histogram,
 )

@@ -9,9 +9,9 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
+from ytheta.identification.consistency.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.model_table import summarize_standard_parameters
 from ytheta.identification.priors.prior import Family
-from ytheta.identification.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.explanations import format_log_bayes_factor, list_alternatives

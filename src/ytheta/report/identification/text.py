@@ -13,8 +13,8 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.identification.model_table import summarize_selection
-from ytheta.identification.standard_parameters import Mark
 from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.report.identification.explanations import (
     format_log_bayes_factor,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ytheta.identification.model_table import summarize_errors
 from ytheta.payload.result import PayloadEstimate
-from ytheta.payload.statistics import QUANTITIES, UNITS
+from ytheta.payload.verdict import QUANTITIES, UNITS
 from ytheta.report.numbers import replace_nonfinite
 
 KNOWN = "known"  # the mark of a mass that was given

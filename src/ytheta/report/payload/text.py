@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from ytheta.identification.standard_parameters import Mark
+from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.payload.result import PayloadEstimate
-from ytheta.payload.statistics import QUANTITIES, UNITS
+from ytheta.payload.verdict import QUANTITIES, UNITS
 from ytheta.report.numbers import format_plain, significant_digits
 from ytheta.report.payload.summary import KNOWN
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts

@@ -12,7 +12,7 @@ from ytheta.report.prediction.summary import summarize_prediction
 from ytheta.report.prediction.tables import list_joint_headings, list_joint_rows, list_key_numbers
 
 if TYPE_CHECKING:
-    from ytheta.identification.prediction.prediction import Prediction
+    from ytheta.identification.predict import Prediction
 
 
 def write_prediction_report(prediction: Prediction, path: str | Path) -> Path:

@@ -15,7 +15,7 @@ from ytheta.report.line_plot import line_plot
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ytheta.identification.prediction.prediction import Prediction
+    from ytheta.identification.predict import Prediction
 
 MAX_STEP_RATIO = 1.5  # time between two samples divided by the sampling time; a longer one is a gap in the line
 

@@ -9,7 +9,7 @@ from ytheta.identification.model_table import summarize_errors
 from ytheta.report.numbers import replace_nonfinite
 
 if TYPE_CHECKING:
-    from ytheta.identification.prediction.prediction import Prediction
+    from ytheta.identification.predict import Prediction
 
 ERROR_KEYS = (
     "relative_error_percent",

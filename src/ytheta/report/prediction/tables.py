@@ -12,7 +12,7 @@ from ytheta.report.numbers import NO_VALUE, format_count, format_number, format_
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
-    from ytheta.identification.prediction.prediction import Prediction
+    from ytheta.identification.predict import Prediction
 
 RAW = "Error against the torque before the low-pass"
 USED = (

@@ -13,7 +13,7 @@ from ytheta.report.numbers import format_plain
 from ytheta.report.terminal import Column, fit_table, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
-    from ytheta.identification.prediction.prediction import Prediction
+    from ytheta.identification.predict import Prediction
 
 
 def print_prediction(console: Console, prediction: Prediction, *, verbose: bool = False) -> None:  # noqa: ARG001

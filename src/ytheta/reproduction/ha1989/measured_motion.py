@@ -15,7 +15,7 @@ import numpy as np
 from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
-from ytheta.identification.equations.windowed.integral import END_REACH, compute_quadrature_weights
+from ytheta.identification.equations.integral import END_REACH, compute_quadrature_weights
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Kernel, compile_graph
 from ytheta.robot.reading.load import load

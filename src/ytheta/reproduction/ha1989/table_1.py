@@ -11,7 +11,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.sequential import Sequential, order_joints, split_by_joint
 from ytheta.plots import Axis, Plot

@@ -13,8 +13,8 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.lin.lin import Lin
-from ytheta.identification.estimators.lin.persistent_excitation import JointExcitation, compute_joint_excitation
+from ytheta.identification.estimators.lin import Lin
+from ytheta.identification.persistent_excitation import JointExcitation, compute_joint_excitation
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.plots import Axis, Line, Plot
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit

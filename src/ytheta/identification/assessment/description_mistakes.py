@@ -1,0 +1,257 @@
+"""Mistakes in gravity: another direction, another size, or none.
+
+Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q). One kernel per axis of the base is evaluated at the
+samples; their values give the equations for every gravity. Parameters that have no effect with the described gravity
+may have one with another, so that the equations are those of all standard parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import product
+
+import numpy as np
+
+from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.dynamics.kernels import inverse_dynamics, regressor
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.assessment.mistake import Interpretation, Mistake
+from ytheta.identification.assessment.mistake_errors import Equations, make_equations
+from ytheta.identification.assessment.torque_mistakes import format_factor
+from ytheta.identification.equations.friction_laws import is_rigid
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.robot.frame import IDENTITY, Frame, to_rows
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Drive, Joint, Loop
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, SamplesByJoint, Vector3
+
+EARTH = -STANDARD_GRAVITY[2]
+MAX_RELATIVE_DIFFERENCE = 0.02  # of gravity on Earth from its standard value; the poles and the equator differ by 0.5 %
+WEIGHT_PARAMETERS = LINK_PARAMETERS[:4]  # mass and first moments, on which gravity acts
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Equations of a robot for any gravity in its base; see the module docstring."""
+
+    interpretation: Interpretation
+    base: BaseParameters
+
+    def make_equations(self, gravity: Vector3) -> Equations:
+        """Return the equations with this gravity."""
+        rows = []
+        for inertial, weight in zip(self._inertial, self._weights, strict=True):
+            row = inertial.copy()
+            row[self._weight_places] += np.tensordot(gravity, weight, axes=1)
+            rows.append((np.arange(len(row)), row))
+        torque = np.stack([self._described @ row for _, row in rows], axis=1)
+        return make_equations(rows, torque, self.interpretation.samples, self._described)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self.base.selected
+
+    @cached_property
+    def _described(self) -> Float[np.ndarray, "selected"]:
+        robot = self.interpretation.robot
+        values = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
+        return np.array([values[name] if is_rigid(name) else 0.0 for name in self._names])
+
+    @cached_property
+    def _weight_names(self) -> list[str]:
+        links = [link.name for link in self.interpretation.robot.merged.links[1:]]
+        names = [parameter_name(link, symbol) for link in links for symbol in WEIGHT_PARAMETERS]
+        return [name for name in names if name in set(self._names)]
+
+    @property
+    def _weight_places(self) -> list[int]:
+        return [self._names.index(name) for name in self._weight_names]
+
+    @cached_property
+    def _inertial(self) -> list[Float[np.ndarray, "selected samples"]]:
+        """Regressor of the selected standard parameters without gravity, for each joint."""
+        interpretation, layout = self.interpretation, self.interpretation.form.layout
+        base, motion = self.base, interpretation.samples.motion
+        blocks = interpretation.form.compute_regressor_blocks
+        values = np.concatenate([each.copy() for _, each in blocks(motion)], axis=1)
+        rest = replace(motion, qd=0.0 * motion.qd, qdd=0.0 * motion.qdd, direction=None)
+        static = np.concatenate([each.copy() for _, each in blocks(rest)], axis=1)
+        places = [base.robot.parameter_names.index(name) for name in self._names]
+        K = base.K[:, places]
+        is_link = np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in base.independent])
+        return [
+            K[columns].T @ (values[part] - is_link[columns, None] * static[part])
+            for part, columns in zip(layout.slices, layout.columns, strict=True)
+        ]
+
+    @cached_property
+    def _weights(self) -> Float[np.ndarray, "joints 3 weights samples"]:
+        """Effect of gravity of 1 m/s² along each axis on the torque, per unit of each mass and first moment."""
+        q = self.interpretation.samples.motion.q
+        robot = self.interpretation.robot
+        kernels = [regressor(with_gravity(robot, axis), parameters=self._weight_names) for axis in np.eye(3)]
+        Y = np.stack([kernel(q, 0.0 * q, 0.0 * q) for kernel in kernels])
+        return np.ascontiguousarray(Y.transpose(2, 0, 3, 1))
+
+
+def is_on_earth(robot: Robot) -> bool:
+    """Whether the described gravity has the size of that on Earth."""
+    return abs(float(np.linalg.norm(robot.gravity)) - EARTH) < MAX_RELATIVE_DIFFERENCE * EARTH
+
+
+def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
+    """Yield other gravities: that of the Earth, none, the opposite, and along each axis of the base."""
+    if not isinstance(interpretation.base, BaseParameters):  # weights in other directions need the geometry
+        return
+    weights = Weights(interpretation, interpretation.base)
+    described = np.array(interpretation.robot.gravity_in_base)
+    size = float(np.linalg.norm(described))
+    candidates = [sign * EARTH * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
+    if size:
+        candidates = [described * EARTH / size, -described * EARTH / size, np.zeros(3), *candidates]
+    known = [described] if is_on_earth(interpretation.robot) else []
+    for gravity in candidates:
+        if not any(np.allclose(gravity, other, rtol=0.0, atol=MAX_RELATIVE_DIFFERENCE * EARTH) for other in known):
+            known.append(gravity)
+            yield make_gravity_mistake(interpretation, weights, gravity)
+
+
+def make_gravity_mistake(interpretation: Interpretation, weights: Weights, gravity: Vector3) -> Mistake:
+    """Return the mistake that gravity in the base is not the described one."""
+    robot = interpretation.robot
+    described = np.array(robot.gravity_in_base)
+    sizes = [float(np.linalg.norm(each)) for each in (described, gravity)]
+    if not sizes[0]:
+        statement = (
+            f"the description has no gravity, but it acts along {name_direction(gravity)} of the base in the log"
+        )
+    elif not sizes[1]:
+        statement = "the torques of the log do not contain the weight of the described links"
+    elif np.allclose(gravity / sizes[1], described / sizes[0], atol=1e-6):
+        statement = f"gravity is {sizes[0]:.3g} m/s² in the description, but {sizes[1]:.3g} m/s² in the log"
+    else:
+        statement = (
+            f"gravity is along {name_direction(described)} of the base in the description, "
+            f"but along {name_direction(gravity)} in the log"
+        )
+    world = np.array(robot.mounting.rotation) @ gravity
+    row = ", ".join(f"{value:.3g}" for value in world + 0.0)
+    return Mistake(
+        FitFindingCode.GRAVITY,
+        statement,
+        f"set gravity = [{row}] or the mounting in the robot's description",
+        partial(weights.make_equations, gravity),
+        fields={"described": described.tolist(), "log": gravity.tolist()},
+    )
+
+
+def with_gravity(robot: Robot, gravity: Vector3) -> Robot:
+    """Return the robot with this gravity in its base."""
+    x, y, z = gravity.tolist()
+    return replace(robot, gravity=(x, y, z), mounting=IDENTITY)
+
+
+def name_direction(gravity: Vector3) -> str:
+    """Return the name of the axis along which gravity acts, or the components of gravity if there is no such axis."""
+    unit = gravity / (np.linalg.norm(gravity) or 1.0)
+    k = int(np.argmax(abs(unit)))
+    if abs(unit[k]) > 1.0 - 1e-6:
+        return f"{'+' if unit[k] > 0.0 else '−'}{'xyz'[k]}"
+    return f"({', '.join(f'{g:.3g}' for g in gravity)})"
+
+
+# Lengths of the description in another unit, such as millimetres.
+#
+# Only the described torques are compared. The fit of a model hardly shows the unit of lengths: masses that are a
+# million times too small compensate for lengths that are a thousand times too large.
+
+
+# Factors of lengths, and the units in which they were given.
+UNITS = {1e-3: "millimetres", 1e-2: "centimetres", 0.0254: "inches"}
+# Sum of the distances between consecutive joints, in m. Arms reach from a few centimetres to a few metres.
+MIN_REACH, MAX_REACH = 0.02, 6.0
+MIN_IMPOSSIBLE_REACH = 50.0  # of any robot; then no masses are needed to know that the unit is wrong
+
+
+def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
+    """Yield units of lengths in which the robot has a plausible size, if the described size is not plausible."""
+    robot = interpretation.robot
+    if not interpretation.is_known or robot.unset_symbols:
+        return
+    reach = compute_reach(robot)
+    if reach <= MAX_REACH:
+        return
+    for factor, unit in UNITS.items():
+        if MIN_REACH <= factor * reach <= MAX_REACH:
+            for scale_centers, scale_moments in product((True, False), repeat=2):
+                scaled = scale_lengths(robot, factor, scale_centers=scale_centers, scale_moments=scale_moments)
+                parts = ["placements of joints", *(["centres of mass"] if scale_centers else [])]
+                parts += ["moments of inertia"] if scale_moments else []
+                yield Mistake(
+                    FitFindingCode.LENGTHS,
+                    f"the described robot is {reach:.3g} m long, as if its lengths were in {unit}",
+                    f"multiply {', '.join(parts)} of the description by {format_factor(factor)}"
+                    + (" (moments of inertia by its square)" if scale_moments else ""),
+                    _describe_torque(interpretation, scaled),
+                    fields={"factor": factor, "reach": reach, "parts": parts},
+                    find_evidence=lambda: "no robot is that long" if reach > MIN_IMPOSSIBLE_REACH else "",
+                )
+
+
+def compute_reach(robot: Robot) -> float:
+    """Return the sum of the distances between consecutive joints, in m."""
+    joints = robot.numeric.merged.joints
+    return sum(
+        float(np.linalg.norm(joint.placement.matrix[:3, 3]) + np.linalg.norm(joint.seat.matrix[:3, 3]))
+        for joint in joints
+    )
+
+
+def scale_lengths(robot: Robot, factor: float, *, scale_centers: bool, scale_moments: bool) -> Robot:
+    """Return the robot with scaled distances between joints, and perhaps centres of mass and moments of inertia."""
+    numeric = robot.numeric.merged
+    joints = tuple(_scale_joint(joint, factor) for joint in numeric.joints)
+    loops = tuple(Loop(_scale_joint(loop.joint, factor)) for loop in numeric.loops)
+    links = tuple(
+        replace(link, inertia=_scale_inertia(link.inertia, factor, centers=scale_centers, moments=scale_moments))
+        for link in numeric.links
+    )
+    return replace(numeric, joints=joints, loops=loops, links=links)
+
+
+def _scale_joint(joint: Joint, factor: float) -> Joint:
+    return replace(joint, placement=_scale_frame(joint.placement, factor), seat=_scale_frame(joint.seat, factor))
+
+
+def _scale_frame(frame: Frame, factor: float) -> Frame:
+    matrix = frame.matrix.copy()
+    matrix[:3, 3] *= factor
+    return Frame.from_matrix(matrix)
+
+
+def _scale_inertia(inertia: Inertia, factor: float, *, centers: bool, moments: bool) -> Inertia:
+    if not inertia.mass > 0.0:
+        return inertia
+    x, y, z = (factor * value if centers else value for value in inertia.center)
+    tensor = np.array(inertia.tensor_about_center) * (factor**2 if moments else 1.0)
+    return Inertia.about_center(inertia.mass, (x, y, z), to_rows(tensor))
+
+
+def _describe_torque(interpretation: Interpretation, robot: Robot) -> Callable[[], Equations]:
+    """Return a function that makes the equations of the log with the described torques of another robot."""
+
+    @cache
+    def find() -> Equations:
+        samples = interpretation.samples
+        motion, layout = samples.motion, interpretation.form.layout
+        undriven = robot.with_drives(lambda _name, _drive: Drive())
+        torque: SamplesByJoint = np.asarray(inverse_dynamics(undriven)(motion.q, motion.qd, motion.qdd))
+        blocks = [values.copy() for _, values in interpretation.form.compute_regressor_blocks(motion)]
+        values = np.concatenate(blocks, axis=1)
+        rows = [(columns, values[part]) for part, columns in zip(layout.slices, layout.columns, strict=True)]
+        return make_equations(rows, torque, samples, np.zeros(layout.base_count))
+
+    return find

@@ -1,1 +1,0 @@
-"""Physically consistent standard parameters: the bodies nearest to an estimate, references, bounds."""

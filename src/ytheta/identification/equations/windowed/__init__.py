@@ -1,1 +1,0 @@
-"""Equation forms without accelerations: equations over windows of time."""

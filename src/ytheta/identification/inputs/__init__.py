@@ -1,1 +1,0 @@
-"""Inputs of ``identify`` and ``predict``: checks of arguments, reading and checks of logs, priors from files."""

@@ -1,1 +1,0 @@
-"""Predicted torques, and the models that predict them."""

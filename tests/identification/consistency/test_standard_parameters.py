@@ -1,0 +1,168 @@
+"""Standard parameters: their distribution against dense formulas, their marks, and their physical consistency."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from tests.support.evidence_cases import compute_dense_posterior
+from tests.support.known_arm import RATE, known_arm
+from tests.support.wrong_descriptions import simulate_case
+from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.consistency.standard_parameters import (
+    Mark,
+    StandardParameters,
+    find_inconsistent_parts,
+    find_standard_parameters,
+    mark_parameters,
+    with_friction,
+)
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
+from ytheta.identification.priors.prior import PriorSettings, invert_rows
+
+NOISE = np.array([2.0, 0.3])  # Nm
+
+
+@cache
+def make_standard(factor: float = 1.0) -> tuple[StandardParameters, np.ndarray, np.ndarray]:
+    """Standard parameters of an estimate, and mean and covariance of theta by Bayesian regression.
+
+    ``factor`` is that of the covariance of beta.
+    """
+    arm = known_arm()
+    rng = np.random.default_rng(0)
+    motion = arm.motion.select(0, 600)
+    assert motion.tau is not None
+    source = ArraySource(replace(motion, tau=motion.tau + NOISE * rng.normal(size=motion.tau.shape)), RATE)
+    problem = EstimationProblem(arm.form, (source,), threads=1)
+    estimate = EmpiricalBayes().fit(problem)
+    assert estimate.posterior is not None
+    mean, covariance = compute_dense_posterior(estimate.posterior)
+    K = estimate.posterior.evidence.K
+    assert isinstance(arm.form.base, yt.BaseParameters)
+    standard = find_standard_parameters(
+        arm.form.base,
+        estimate,
+        problem.normal_equations(),
+        factor * K @ covariance @ K.T,
+        NOISE**-2.0,
+        settings=PriorSettings(),
+        bounds=BodyBounds(),
+        highest_speeds={},
+    )
+    return standard, mean, np.sqrt(np.diag(covariance))
+
+
+def test_the_distribution_given_beta_is_the_posterior() -> None:
+    """theta given beta, averaged over the distribution of beta, is theta given the data."""
+    standard, mean, std = make_standard()
+    np.testing.assert_allclose(standard.mean, mean, rtol=1e-6, atol=1e-6 * abs(mean).max())
+    np.testing.assert_allclose(standard.std, std, rtol=1e-5)
+    wider, *_ = make_standard(4.0)
+    assert not np.allclose(wider.std, std, rtol=0.05)  # the twin
+
+
+def test_the_mean_has_the_base_parameters_of_the_estimate() -> None:
+    standard, mean, _ = make_standard()
+    arm = known_arm()
+    places = [arm.robot.parameter_names.index(name) for name in standard.names]
+    theta = arm.robot.theta.copy()
+    theta[places] = standard.mean
+    expected = arm.robot.theta.copy()
+    expected[places] = mean
+    assert isinstance(arm.form.base, yt.BaseParameters)
+    np.testing.assert_allclose(arm.form.base.K @ theta, arm.form.base.K @ expected, rtol=1e-7, atol=1e-7)
+
+
+def test_marks_are_shares_of_the_variance() -> None:
+    std = np.array([0.1, 0.6, 0.99, 1.0, np.inf])
+    assert mark_parameters(std, np.ones(5)) == (Mark.DATA, Mark.SHARED, Mark.PRIOR, Mark.PRIOR, Mark.PRIOR)
+
+
+def identify(*, rich: bool, **options: object) -> yt.Identification:
+    case = simulate_case("ur10", 0, rich=rich)
+    return yt.identify(case.description, case.fit, **options)  # type: ignore[arg-type]
+
+
+def count_marks(identification: yt.Identification, mark: Mark) -> int:
+    return sum(each is mark for each in identification.marks)
+
+
+def test_marks_of_rich_and_poor_motion() -> None:
+    options = {"rotor_inertia": False, "friction": ("viscous", "coulomb", "offset")}
+    rich, poor = (identify(rich=rich, **options) for rich in (True, False))
+    assert rich.names == poor.names
+    assert count_marks(poor, Mark.DATA) < count_marks(rich, Mark.DATA) - 5
+    assert count_marks(poor, Mark.PRIOR) > count_marks(rich, Mark.PRIOR) + 5
+    assert set(poor.marks) == {Mark.DATA, Mark.SHARED, Mark.PRIOR}
+    for fit in (rich, poor):
+        assert fit.standard is not None
+        assert fit.standard_marks["shoulder_pan_joint.fv"] is Mark.DATA
+        assert fit.standard_marks["shoulder_link.m"] is Mark.PRIOR  # without effect on any torque
+        # What the data leave is never more than what was there before.
+        assert (fit.standard.std <= 1.01 * fit.standard.prior_std).all()
+        assert (fit.std <= 1.01 * fit.standard.base_prior_std).all()
+    # Parameters that are determined by the data have about the values that least squares gives.
+    plain = identify(rich=True, estimator="weighted", **options)
+    chosen = [mark is Mark.DATA for mark in rich.marks]
+    assert (abs(rich.beta - plain.beta)[chosen] < 3.0 * plain.std[chosen]).all()
+
+
+def test_marks_without_a_prior_say_what_the_motion_determines() -> None:
+    case = simulate_case("lu-two-link", 0)
+    plain = yt.identify(case.description, case.fit, estimator="weighted")
+    assert set(plain.marks) == {Mark.DATA}
+    held = yt.identify(known_arm().robot, known_arm().held_log(1e-5), estimator="weighted")
+    assert Mark.PRIOR in held.marks
+
+
+def test_inverse_of_rows_of_different_size() -> None:
+    rng = np.random.default_rng(0)
+    sizes = np.array([[1e-9], [1.0], [1e9]])
+    matrix = rng.normal(size=(3, 5)) * sizes
+    np.testing.assert_allclose((matrix / sizes) @ invert_rows(matrix) * sizes.T, np.eye(3), atol=1e-9)
+    plain = np.linalg.pinv(matrix)  # the twin: without scales, the smallest row is lost
+    assert not np.allclose((matrix / sizes) @ plain * sizes.T, np.eye(3), atol=0.1)
+
+
+def test_inconsistent_parts_have_reasons() -> None:
+    robot = yt.load("lu-two-link").numeric
+    assert find_inconsistent_parts(robot) == {}
+    first, second = robot.actuated
+    wrong = robot.with_drives(
+        lambda name, drive: replace(drive, rotor_inertia=-0.1) if name == first else replace(drive, coulomb=-1.0)
+    )
+    reasons = find_inconsistent_parts(wrong)
+    assert reasons[first] == "Ia is negative"
+    assert reasons[second].startswith("friction accelerates it at")
+    load = robot.with_drives(lambda name, drive: replace(drive, load=-0.1) if name == first else drive)
+    assert find_inconsistent_parts(load) == {first: "fl is negative"}
+
+
+def test_friction_by_name() -> None:
+    robot = yt.load("lu-two-link").numeric
+    changed = with_friction(robot, {"joint1.fv": 2.0, "joint2.fc": 3.0, "link1.m": 9.0})
+    drives = dict(changed.drives)
+    assert (drives["joint1"].viscous, drives["joint2"].coulomb) == (2.0, 3.0)
+    assert changed.link("link1") == robot.link("link1")
+
+
+@pytest.mark.parametrize("estimator", ["auto", "weighted", "least-squares", "huber", "recursive", "sequential"])
+def test_every_estimator_gives_bodies(estimator: str) -> None:
+    """Noise that makes the estimate inconsistent, as the twin shows."""
+    arm = known_arm()
+    rng = np.random.default_rng(1)
+    tau = arm.tau + 8.0 * NOISE * rng.normal(size=arm.tau.shape)
+    fit = yt.identify(arm.robot, arm.log(tau).select_rows(0, 500), estimator=estimator, rotor_inertia=True)
+    assert fit.consistent
+    assert fit.inconsistent == {}
+    assert fit.standard is not None
+    assert fit.standard.bodies.converged
+    assert fit.consistency_cost is not None
+    assert fit.consistency_cost.ratio < 1.5

@@ -1,0 +1,64 @@
+"""The procedure as a whole, where its parts must agree with each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.recorded_logs import load_recorded_robot, read_recorded_logs
+from benchmarks.simulated_robots import FrictionLaw, load_description, make_motion, make_true_robot, record
+
+from ytheta.findings import Finding
+from ytheta.identification import procedure as run
+from ytheta.identification.identify import identify
+from ytheta.identification.priors.prior import Family
+from ytheta.identification.result import Identification
+
+
+def identify_half_run(friction: tuple[str, ...]) -> Identification:
+    """Half a run of the KR300, whose motion does not tell the torques of links and of friction apart."""
+    robot = load_recorded_robot("KR300")
+    if robot is None:
+        pytest.skip("the log of the KR300 is not in ../shared/data")
+    log = read_recorded_logs("KR300", robot)["A"].select_times(-np.inf, 4.95)
+    return identify(robot, log, cutoff=5.0, friction=friction)
+
+
+def compare_errors(fit: Identification) -> float:
+    """Return the error with the transmitted torque of the estimate itself, relative to that of the equations."""
+    assert fit.consistency_cost is not None
+    return fit.fit.relative_percent / fit.consistency_cost.estimate_percent
+
+
+def find_contradictions(fit: Identification) -> list[Finding]:
+    return [finding for finding in fit.findings if "does not reproduce the torque" in finding.text]
+
+
+def test_load_friction_holds_with_the_torque_of_the_estimate_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    friction = ("viscous", "coulomb", "root", "load")
+    fit = identify_half_run(friction)
+    assert compare_errors(fit) < 1.1
+    assert not find_contradictions(fit)
+    monkeypatch.setattr(run, "MAX_LOAD_ERROR_RATIO", np.inf)  # the twin: the torque of an earlier estimate
+    assert compare_errors(identify_half_run(friction)) > 3.0
+
+
+def test_load_friction_that_was_asked_for_is_kept_with_a_warning() -> None:
+    """With an offset, the torques never agree."""
+    (finding,) = find_contradictions(identify_half_run(("viscous", "coulomb", "offset", "load")))
+    assert finding.is_warning
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_load_friction_that_contradicts_itself_is_left_out(agrees: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is chosen anew without it, and nothing of the first choice is left."""
+    rng = np.random.default_rng(3)
+    description = load_description("ur10")
+    truth = make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
+    if not agrees:
+        monkeypatch.setattr(run, "MAX_LOAD_ERROR_RATIO", 0.0)
+    fit = identify(description, log)
+    assert (Family.LOAD in fit.choice.kept) is agrees
+    assert (Family.LOAD in fit.choice.considered) is agrees
+    assert any(name.endswith(".fl") for name in fit.base.selected) is agrees
+    assert [finding.is_warning for finding in find_contradictions(fit)] == ([] if agrees else [False])

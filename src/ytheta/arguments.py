@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
@@ -72,3 +73,16 @@ def is_not_negative(value: float) -> bool:
 def _make_error(name: str, value: object, form: str) -> InputError:
     text = f"{value:g}" if isinstance(value, float) else _REPR.repr(value)
     return InputError(f"{name} is {text}; give {form}")
+
+
+# Paths that are arguments of public functions.
+
+
+def check_path(path: object, thing: str) -> Path:
+    """Return a string or a Path as a Path. Raise InputError for other values; ``thing`` is what the file contains."""
+    if not isinstance(path, str | Path):
+        shown = "None" if path is None else f"a value of type {type(path).__name__}"
+        raise InputError(f"the path of {thing} is {shown}; give the name of a file, as a string or a Path")
+    if path == "":
+        raise InputError(f"the path of {thing} is empty; give the name of a file")
+    return Path(path)

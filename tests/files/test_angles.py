@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ytheta.errors import RobotFileError, UnsetAngleError
-from ytheta.files.angles import Angle, parse_angle
+from ytheta.files.symbols import Angle, parse_angle
 
 NAMES = frozenset({"alpha1", "beta"})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.files.command_files import declare_output, record_command_files, report_input
+from ytheta.files.overwriting import declare_output, record_command_files, report_input
 
 
 def test_an_output_cannot_be_read_and_an_input_cannot_be_written(tmp_path: Path) -> None:

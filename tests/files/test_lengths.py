@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ytheta.errors import RobotFileError
-from ytheta.files.lengths import Length, parse_scalar, symbol
+from ytheta.files.symbols import Length, parse_scalar, symbol
 
 NAMES = frozenset({"l1", "l2"})
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.support.log_files import ARM_LOG
-from ytheta.files.own_files import HTML_MARK, TOML_MARK, is_own_file
+from ytheta.files.overwriting import HTML_MARK, TOML_MARK, is_own_file
 from ytheta.logs.write import write_log
 
 

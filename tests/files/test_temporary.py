@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ytheta.files.temporary import PREFIX, create_temporary, remove_stale_files
+from ytheta.files.atomic import PREFIX, create_temporary, remove_stale_files
 
 WRITER = """
 import sys, time
 from pathlib import Path
-from ytheta.files.temporary import create_temporary
+from ytheta.files.atomic import create_temporary
 with create_temporary(Path(sys.argv[1])) as temporary:
     print(temporary, flush=True)
     time.sleep(60)

@@ -16,7 +16,7 @@ from tests.support.serial_arms import arm_with_slides
 from ytheta.dynamics.kernels import momentum_regressor, remainder
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
-from ytheta.files.lengths import Length, symbol
+from ytheta.files.symbols import Length, symbol
 from ytheta.identifiability import ha
 from ytheta.identifiability.exact import energy_maps
 from ytheta.identifiability.regrouping import Regrouping

@@ -15,7 +15,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.pinocchio_peer import peer
-from ytheta.files.lengths import Scalar, symbol
+from ytheta.files.symbols import Scalar, symbol
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
 from ytheta.robot.frame import IDENTITY, Frame

@@ -14,8 +14,7 @@ import sympy
 import ytheta as yt
 from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError, UnsetAngleError
-from ytheta.files.angles import Angle
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import Angle, symbol
 from ytheta.identifiability import ha
 from ytheta.identifiability.exact import trigonometric_ring
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing

@@ -13,7 +13,7 @@ import ytheta as yt
 from tests.support.form_cases import torque
 from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, make_case
 from ytheta.errors import InputError, RobotError, UnsetAngleError, UnsetLengthError
-from ytheta.files.angles import Angle
+from ytheta.files.symbols import Angle
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.unknown_geometry import find_driving_friction, make_torque_kernel

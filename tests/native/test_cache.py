@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.kernel_cache import forget_machines
 from tests.support.kernel_graphs import chain_tolerance, draw_inputs, planar_chain
-from ytheta.files.temporary import create_temporary
+from ytheta.files.atomic import create_temporary
 from ytheta.native import cache, compile_graph
 from ytheta.native.graph import Graph
 

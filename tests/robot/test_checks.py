@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.revolute_chains import revolute_chain
 from ytheta.errors import RobotError
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Loop, Marker, Motor

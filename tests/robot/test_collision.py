@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.revolute_chains import revolute_chain
 from ytheta.errors import InputError, RobotError
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.robot.collision import CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.kinematics import change_link_frames

@@ -12,8 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from tests.support.random_robots import angles, frames, numbers, unit_vectors
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
-from ytheta.files.angles import Angle
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import Angle, symbol
 from ytheta.robot.frame import Frame, Vector, cos_sin
 from ytheta.robot.reading.snap import normalize_axis
 

@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from ytheta.errors import UnsetLengthError
 from ytheta.files.bounded import read_bytes
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia

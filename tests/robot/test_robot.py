@@ -14,7 +14,7 @@ from tests.support.random_robots import robots
 from tests.support.revolute_chains import revolute_chain
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, RobotError
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.robot.floating.base import add_wrench_sensor, float_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from ytheta.files.angles import Angle
-from ytheta.files.lengths import Scalar, symbol
+from ytheta.files.symbols import Angle, Scalar, symbol
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor

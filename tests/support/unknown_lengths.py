@@ -11,7 +11,7 @@ import numpy as np
 import ytheta
 from tests.support.estimation_cases import draw_body
 from tests.support.form_cases import Fourier, torque
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.prepared_log import MotionSamples

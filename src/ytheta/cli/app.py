@@ -33,7 +33,7 @@ from ytheta.cli.shell.plain_help import PlainCommand
 from ytheta.cli.shell.versions import format_versions
 from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
-from ytheta.files.command_files import record_command_files
+from ytheta.files.overwriting import record_command_files
 
 _FUNCTIONS = (
     *(robots, inspect, base, excite, simulate, check, identify, predict, payload, compare, export, view, reproduce),

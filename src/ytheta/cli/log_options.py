@@ -12,7 +12,7 @@ import typer
 
 from ytheta.cli.options import parse_assignments, print_all_findings
 from ytheta.errors import InputError
-from ytheta.files.lengths import shorten
+from ytheta.files.symbols import shorten
 
 if TYPE_CHECKING:
     from ytheta.findings import Finding

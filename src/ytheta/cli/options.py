@@ -88,7 +88,7 @@ def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        from ytheta.files.lengths import parse_scalar, to_number
+        from ytheta.files.symbols import parse_scalar, to_number
 
         try:
             return to_number(parse_scalar(text, frozenset()), {})

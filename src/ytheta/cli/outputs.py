@@ -10,7 +10,7 @@ import typer
 from ytheta.conventions import PAGE_SUFFIXES as PAGE_SUFFIXES
 
 if TYPE_CHECKING:
-    from ytheta.files.own_files import FileKind
+    from ytheta.files.overwriting import FileKind
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files, even if ytheta did not write them.")]
 
@@ -33,8 +33,7 @@ def check_output(
 
     from ytheta.errors import InputError
     from ytheta.files.atomic import check_writable, refuse_to_overwrite
-    from ytheta.files.command_files import declare_output
-    from ytheta.files.own_files import is_own_file
+    from ytheta.files.overwriting import declare_output, is_own_file
 
     check_writable(path, *suffixes)
     refuse_to_overwrite(path, inputs)

@@ -15,12 +15,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from ytheta.arguments import check_path
 from ytheta.comparison.friction_curves import FrictionCurves, compute_friction_curves
 from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.exporting.bodies import list_joint_differences
 from ytheta.exporting.source import refuse_newer_file
-from ytheta.files.paths import check_path
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.predict import Prediction, predict
 from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput

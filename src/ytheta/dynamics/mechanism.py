@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, WRENCH_COMPONENTS
 from ytheta.dynamics.vectors import array, dot
-from ytheta.files.lengths import Length, Scalar
+from ytheta.files.symbols import Length, Scalar
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot

@@ -15,12 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ytheta.arguments import check_path
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.exporting.source import ExportInput, ExportSource, Format, find_source
-from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.files.paths import check_path
-from ytheta.files.temporary import PREFIX, create_temporary
+from ytheta.files.atomic import PREFIX, check_writable, create_temporary, write_atomically
 from ytheta.findings import Finding
 
 # The module and the name of every format; modules are imported when they are needed.

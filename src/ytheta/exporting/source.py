@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import ytheta
+from ytheta.arguments import check_path
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.files.paths import check_path
 from ytheta.findings import Finding
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.consistency.standard_parameters import find_inconsistent_parts
@@ -223,7 +223,7 @@ def _get_table(model: Robot | Model | Identification) -> Mapping[str, Any] | Non
     if isinstance(model, Model):
         return model.table
     if isinstance(model, Identification):
-        from ytheta.files.toml_document import parse_toml
+        from ytheta.files.toml import parse_toml
         from ytheta.identification.model_file import model_to_toml
         from ytheta.identification.model_table import TABLE
 

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ytheta.errors import InputError, RobotFileError
 from ytheta.exporting.source import ExportSource
 from ytheta.files.bounded import read_bytes, resolve_reference
-from ytheta.files.toml_document import parse_toml
+from ytheta.files.toml import parse_toml
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.inertia import Inertia

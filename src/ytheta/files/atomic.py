@@ -5,15 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from ytheta.arguments import check_path
 from ytheta.errors import InputError
-from ytheta.files.command_files import declare_output
-from ytheta.files.paths import check_path
-from ytheta.files.temporary import create_temporary, remove_stale_files
+from ytheta.files.overwriting import MARK, declare_output
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -81,3 +82,99 @@ def _make_write_error(path: Path, error: Exception) -> InputError:
     is_full = getattr(error, "errno", None) in FULL_DISK_ERRORS
     remedy = "free some space, or choose another place" if is_full else "check the folder"
     return InputError(f"{path} cannot be written: {reason}; {remedy}")
+
+
+# Temporary files next to the files that they become, and the removal of those that a killed process left behind.
+#
+# A process locks its temporary file as long as it writes it. The operating system removes the lock when the process ends,
+# in whatever way, so a temporary file without a lock is stale.
+
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where a file that is in use cannot be removed anyway
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = ".ytheta-"
+_NAME = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{16}}(\.[^.]+)?")
+
+
+@contextmanager
+def create_temporary(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
+    """Yield a new empty file in the folder of ``path``; remove it at the end, unless it was renamed.
+
+    It has the extension of ``path``, because some writers depend on it. ``mode``: its permissions, before the umask.
+    """
+    descriptor, temporary = _create_locked(path, mode)
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):  # it was renamed
+            temporary.unlink()
+        os.close(descriptor)
+
+
+def remove_stale_files(folder: Path) -> None:
+    """Remove temporary files in a folder that no process is writing."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                _remove_if_stale(Path(entry.path))
+
+
+def _create_locked(path: Path, mode: int) -> tuple[int, Path]:
+    """Create a temporary file and lock it."""
+    while True:
+        temporary = path.with_name(f"{PREFIX}{secrets.token_hex(8)}{path.suffix}")
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0), mode)
+        _lock(descriptor, wait=True)
+        if temporary.exists():  # another process may have removed it as stale before it was locked
+            return descriptor, temporary
+        os.close(descriptor)
+
+
+def _remove_if_stale(path: Path) -> None:
+    with suppress(OSError):  # it was renamed or removed, or belongs to someone else
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        try:
+            if _lock(descriptor, wait=False):
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    """Lock an open file; return whether it is locked, or whether this system has no locks."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # locked by another process, or a file system without locks
+        return False
+    return True
+
+
+# Writing tables as CSV or Parquet. Polars reports a full disk as an error of its own; here it becomes an OSError.
+
+
+_ERROR_NUMBER = re.compile(r"\(os error (\d+)\)")
+
+
+def write_table(columns: Mapping[str, Any], path: Path, *, suffix: str, content: str) -> None:
+    """Write columns as the format of ``suffix``, ".csv" or ".parquet"; ``content`` is what Parquet's mark says.
+
+    The name of the path itself may be that of a temporary file.
+    """
+    import polars as pl
+
+    table = pl.DataFrame(dict(columns))
+    try:
+        if suffix.lower() == ".parquet":
+            table.write_parquet(path, metadata={MARK: content})
+        else:
+            table.write_csv(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        number = _ERROR_NUMBER.search(str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None

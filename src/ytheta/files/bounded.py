@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from ytheta.errors import InputError, RobotFileError
-from ytheta.files.command_files import report_input
+from ytheta.files.overwriting import report_input
 
 MAX_ROBOT_SIZE = 16 * 1024 * 1024  # bytes; the largest robot descriptions in public use have about 1 MB
 

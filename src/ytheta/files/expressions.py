@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import is_length_name, parse_arithmetic, shorten
+from ytheta.files.symbols import is_length_name, parse_arithmetic, shorten
 
 # Functions and the number of their arguments.
 FUNCTIONS = {

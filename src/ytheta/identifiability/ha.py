@@ -49,7 +49,7 @@ import numpy as np
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.files.lengths import SymbolKind
+from ytheta.files.symbols import SymbolKind
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.identifiability.exact.energy_maps import ONE

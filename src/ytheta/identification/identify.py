@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ytheta.arguments import check_path
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.files.paths import check_path
 from ytheta.findings import attach_findings
 from ytheta.identification.arguments import (
     check_friction_laws,

@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ytheta.arguments import check_path
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.bounded import read_bytes
-from ytheta.files.own_files import TOML_MARK
-from ytheta.files.paths import check_path
-from ytheta.files.toml_document import parse_toml
-from ytheta.files.toml_table import describe_value, to_finite_number
+from ytheta.files.overwriting import TOML_MARK
+from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.prior import EarlierModel

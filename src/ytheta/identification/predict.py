@@ -19,8 +19,7 @@ import numpy as np
 from ytheta.conventions import SNAP
 from ytheta.display import Reported
 from ytheta.errors import InputError
-from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
-from ytheta.files.tables import write_table
+from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically, write_table
 from ytheta.findings import Finding, attach_findings
 from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import compute_errors, predict_torque

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.files.own_files import MARK
-from ytheta.files.tables import write_table
+from ytheta.files.atomic import check_writable, write_atomically, write_table
+from ytheta.files.overwriting import MARK
 from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float
 

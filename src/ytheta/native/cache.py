@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ytheta.files.temporary import create_temporary, remove_stale_files
+from ytheta.files.atomic import create_temporary, remove_stale_files
 
 KINDS = OBJECT_CODE, GRAPH, BASIS = "o", "graph", "basis"  # kinds of payload; they are the extensions of the files
 MAX_FOLDER_SIZE = 2**29  # bytes

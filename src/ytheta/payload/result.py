@@ -11,7 +11,7 @@ import numpy as np
 
 from ytheta.display import Displayed
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.files.own_files import TOML_MARK
+from ytheta.files.overwriting import TOML_MARK
 from ytheta.findings import Finding
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import PredictionQuality, Verdict, find_scales

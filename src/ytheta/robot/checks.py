@@ -10,7 +10,7 @@ from itertools import chain
 
 from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import Length, Scalar, SymbolKind, is_length_name
+from ytheta.files.symbols import Length, Scalar, SymbolKind, is_length_name
 from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia

@@ -13,7 +13,7 @@ from typing import Any
 
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse_expression
-from ytheta.files.lengths import is_length_name
+from ytheta.files.symbols import is_length_name
 from ytheta.robot.checks import check_finite, check_unique, find_repeated
 from ytheta.robot.parts import Force
 

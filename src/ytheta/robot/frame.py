@@ -20,8 +20,7 @@ import numpy as np
 
 from ytheta.arguments import check_number
 from ytheta.errors import InputError
-from ytheta.files.angles import Angle
-from ytheta.files.lengths import Length, Scalar, find_symbols, to_number
+from ytheta.files.symbols import Angle, Length, Scalar, find_symbols, to_number
 from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]

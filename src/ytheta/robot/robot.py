@@ -28,7 +28,7 @@ from ytheta.arguments import check_kind
 from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
 from ytheta.errors import InputError
-from ytheta.files.lengths import SymbolKind
+from ytheta.files.symbols import SymbolKind
 from ytheta.findings import Finding
 from ytheta.robot import checks
 from ytheta.robot.collision import CollisionShape

@@ -15,7 +15,7 @@ from tests.support.lin_checks import is_complete_and_minimal_lin
 from tests.support.random_robots import robots
 from tests.support.serial_arms import NO_GRAVITY, P, R, X, Y, Z
 from ytheta.errors import UnsetLengthError
-from ytheta.files.lengths import Scalar, symbol
+from ytheta.files.symbols import Scalar, symbol
 from ytheta.identifiability import lin
 from ytheta.identifiability.echelon import ROUNDING_TOLERANCE
 from ytheta.robot.frame import Frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Loop, Marker

@@ -12,8 +12,7 @@ from hypothesis import given
 
 from tests.support.random_robots import random_q, robots
 from ytheta.errors import InputError, RobotError, UnknownNameError, UnsetAngleError
-from ytheta.files.angles import Angle
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import Angle, symbol
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses

@@ -12,7 +12,7 @@ from hypothesis import given
 from tests.support.random_robots import robots
 from tests.support.toml_robots import TWO, read
 from ytheta.errors import InputError
-from ytheta.files.lengths import symbol
+from ytheta.files.symbols import symbol
 from ytheta.robot.collision import CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import Frame
 from ytheta.robot.reading.toml.reader import read_toml

@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 import tomlkit
 
+from ytheta.arguments import check_path
 from ytheta.errors import InputError, suggest_names
 from ytheta.excitation.trajectories.b_spline import DEGREE, BSpline
 from ytheta.excitation.trajectories.basis import ACCELERATION, MAX_PERIOD, MIN_PERIOD, VELOCITY
 from ytheta.excitation.trajectories.fourier import Fourier
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.files.bounded import read_small_file
-from ytheta.files.own_files import TOML_MARK
-from ytheta.files.paths import check_path
-from ytheta.files.toml_document import parse_toml
-from ytheta.files.toml_table import describe_value
+from ytheta.files.overwriting import TOML_MARK
+from ytheta.files.toml import describe_value, parse_toml
 
 COEFFICIENT_SUFFIX = ".toml"
 FORMAT = 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ytheta.errors import MissingExtraError
 from ytheta.excitation.trajectories.trajectory import SampledTrajectory
-from ytheta.files.own_files import TOML_MARK
+from ytheta.files.overwriting import TOML_MARK
 
 MESSAGE_TYPE = "trajectory_msgs/msg/JointTrajectory"
 TOPIC = "/joint_trajectory"

@@ -14,7 +14,7 @@ from ytheta.excitation.trajectories.trajectory import SampledTrajectory, Traject
 from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX, format_coefficients
 from ytheta.excitation.writing.joint_trajectory import check_rosbags, format_yaml, write_mcap
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.files.own_files import MARK
+from ytheta.files.overwriting import MARK
 from ytheta.shapes import Float
 
 TABLE_SUFFIXES = (".csv", ".parquet", ".npz")

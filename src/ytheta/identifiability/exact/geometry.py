@@ -39,7 +39,7 @@ from ytheta.dynamics.mechanism import (
     compose_pose,
 )
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.files.lengths import Length, find_symbols
+from ytheta.files.symbols import Length, find_symbols
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot

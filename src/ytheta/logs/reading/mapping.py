@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.arguments import check_path
 from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_small_file
-from ytheta.files.lengths import parse_scalar
-from ytheta.files.paths import check_path
-from ytheta.files.toml_document import parse_toml
-from ytheta.files.toml_table import describe_value, to_finite_number
+from ytheta.files.symbols import parse_scalar
+from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.logs.log import ColumnOrigin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerJoint, PerSample

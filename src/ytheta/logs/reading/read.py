@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ytheta.arguments import check_count, check_kind, check_number
+from ytheta.arguments import check_count, check_kind, check_number, check_path
 from ytheta.errors import InputError, suggest_names
-from ytheta.files.command_files import report_input
-from ytheta.files.paths import check_path
+from ytheta.files.overwriting import report_input
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log

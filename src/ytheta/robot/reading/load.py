@@ -12,7 +12,7 @@ from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError
 from ytheta.files.bounded import read_bytes
-from ytheta.files.toml_document import parse_toml
+from ytheta.files.toml import parse_toml
 from ytheta.robot.locking.lock_joints import lock_joints
 from ytheta.robot.reading.description_findings import (
     check_drives,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from ytheta.errors import RobotError, UnknownNameError, UnsetAngleError, UnsetLengthError, suggest_names
-from ytheta.files.lengths import SymbolKind
+from ytheta.files.symbols import SymbolKind
 
 DeclaredSymbols: TypeAlias = tuple[tuple[str, float | None], ...]
 

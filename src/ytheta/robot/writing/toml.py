@@ -14,11 +14,11 @@ import tomlkit
 from tomlkit.items import AoT, InlineTable
 from tomlkit.items import Table as TomlTable
 
+from ytheta.arguments import check_path
 from ytheta.conventions import CLOSURE_TOLERANCE, LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError
 from ytheta.files.atomic import write_atomically
-from ytheta.files.lengths import Length, Scalar
-from ytheta.files.paths import check_path
+from ytheta.files.symbols import Length, Scalar
 from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import ANGLE_STEP, IDENTITY, IDENTITY_ROTATION, ORIGIN, Frame
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Marker, Motor

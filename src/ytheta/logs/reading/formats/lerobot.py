@@ -23,7 +23,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.bounded import read_small_file
-from ytheta.files.command_files import report_input
+from ytheta.files.overwriting import report_input
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.formats.parquet import DeclaredSizes, explain_errors, read_schema, scan_file

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ytheta.files.toml_table import Table
+from ytheta.files.toml import Table
 from ytheta.robot.frame import to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link, Loop

@@ -11,8 +11,8 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, suggest_names
-from ytheta.files.angles import Angle
-from ytheta.files.toml_table import Table
+from ytheta.files.symbols import Angle
+from ytheta.files.toml import Table
 from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia

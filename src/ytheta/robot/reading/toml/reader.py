@@ -14,9 +14,8 @@ from typing import TypeAlias
 
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.errors import InputError, RobotFileError
-from ytheta.files.lengths import SymbolKind, is_length_name, parse_scalar, to_number
-from ytheta.files.toml_document import parse_toml
-from ytheta.files.toml_table import Table, describe_value, to_finite_number
+from ytheta.files.symbols import SymbolKind, is_length_name, parse_scalar, to_number
+from ytheta.files.toml import Table, describe_value, parse_toml, to_finite_number
 from ytheta.robot.floating.base import float_base
 from ytheta.robot.frame import to_vector
 from ytheta.robot.locking.lock_joints import lock_joints

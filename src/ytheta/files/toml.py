@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import tomllib
 from typing import Any
 
-from ytheta.errors import RobotFileError, suggest_names
-from ytheta.files.angles import Angle, parse_angle
-from ytheta.files.lengths import Length, Scalar, parse_scalar, shorten
+from ytheta.errors import InputError, RobotFileError, suggest_names
+from ytheta.files.symbols import Angle, Length, Scalar, parse_angle, parse_scalar, shorten
 
 
 class Table:
@@ -212,3 +212,20 @@ def describe_value(value: object) -> str:
         case int() if value.bit_length() > 128:
             return "an integer of more than 38 digits"
     return shorten(repr(value), 80)
+
+
+# Parsing TOML: every text that is not a valid document gives an InputError of one sentence.
+
+
+def parse_toml(content: bytes, name: str) -> dict[str, Any]:
+    """Return the tables of a TOML document; ``name`` is the name of its file in error messages."""
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: this is not text (byte {error.start}); save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name}: this is not valid TOML: {error}; correct it") from None
+    except RecursionError:
+        raise InputError(f"{name}: lists or tables are nested too deeply; flatten them") from None
+    except (ValueError, OverflowError):
+        raise InputError(f"{name}: a number has too many digits; write it as a float such as 1.5e3") from None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ytheta.arguments import check_path
 from ytheta.errors import InputError
-from ytheta.files.paths import check_path
 
 
 def test_strings_and_paths_are_paths() -> None:

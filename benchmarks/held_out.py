@@ -29,7 +29,7 @@ from rich.table import Table
 import ytheta as yt
 from benchmarks.recorded_logs import DEMO, ROBOTS, load_recorded_robot, read_recorded_logs
 from ytheta.errors import YthetaError
-from ytheta.robot.writing.mjcf import to_mjcf
+from ytheta.robot.mjcf_writer import to_mjcf
 
 OWN, REFERENCE = "own", "reference"  # which cut-off
 START, END = -math.inf, math.inf

@@ -22,9 +22,9 @@ from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.engine.local import count_processors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.simulation.closed_loop.compiled import RUNS_PER_BATCH, ClosedLoop
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 

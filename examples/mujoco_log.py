@@ -24,8 +24,8 @@ import numpy as np
 import polars as pl
 
 import ytheta as yt
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parts import Drive, Joint
-from ytheta.robot.writing.mjcf import to_mjcf
 
 STEP = 1e-3  # s, step of simulation, controller and log
 MAX_FREQUENCY = 0.7  # Hz, of the highest harmonic

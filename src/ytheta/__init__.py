@@ -71,18 +71,18 @@ if TYPE_CHECKING:
     from ytheta.payload.result import PayloadEstimate as PayloadEstimate
     from ytheta.reproduction.reproduce import Reproduction as Reproduction
     from ytheta.reproduction.reproduce import reproduce as reproduce
-    from ytheta.robot.floating.base import add_wrench_sensor as add_wrench_sensor
-    from ytheta.robot.floating.base import fix_base as fix_base
-    from ytheta.robot.floating.base import float_base as float_base
-    from ytheta.robot.floating.motion import quaternions_from_rotation_vectors as quaternions_from_rotation_vectors
-    from ytheta.robot.floating.motion import rotation_vectors_from_quaternions as rotation_vectors_from_quaternions
-    from ytheta.robot.floating.motion import to_base_axes as to_base_axes
-    from ytheta.robot.floating.motion import to_world_axes as to_world_axes
+    from ytheta.robot.floating import add_wrench_sensor as add_wrench_sensor
+    from ytheta.robot.floating import fix_base as fix_base
+    from ytheta.robot.floating import float_base as float_base
+    from ytheta.robot.floating import quaternions_from_rotation_vectors as quaternions_from_rotation_vectors
+    from ytheta.robot.floating import rotation_vectors_from_quaternions as rotation_vectors_from_quaternions
+    from ytheta.robot.floating import to_base_axes as to_base_axes
+    from ytheta.robot.floating import to_world_axes as to_world_axes
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.friction_curve import compute_friction as compute_friction
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
-    from ytheta.robot.locking.lock_joints import lock_joints as lock_joints
+    from ytheta.robot.locking import lock_joints as lock_joints
     from ytheta.robot.loops.closure import Closure as Closure
     from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from ytheta.robot.reading.catalog import robots as robots
     from ytheta.robot.reading.load import load as load
     from ytheta.robot.robot import Robot as Robot
-    from ytheta.robot.writing.toml import save_robot as save_robot
+    from ytheta.robot.toml_writer import save_robot as save_robot
     from ytheta.simulation.closed_loop.compiled import ClosedLoop as ClosedLoop
     from ytheta.simulation.closed_loop.plain import PlainLoop as PlainLoop
     from ytheta.simulation.parameter_changes import Grasp as Grasp
@@ -177,13 +177,13 @@ _MODULES = {
     "energy": "ytheta.dynamics.kernels",
     "excite": "ytheta.excitation.excite",
     "export": "ytheta.exporting.export",
-    "add_wrench_sensor": "ytheta.robot.floating.base",
-    "float_base": "ytheta.robot.floating.base",
-    "fix_base": "ytheta.robot.floating.base",
-    "rotation_vectors_from_quaternions": "ytheta.robot.floating.motion",
-    "quaternions_from_rotation_vectors": "ytheta.robot.floating.motion",
-    "to_base_axes": "ytheta.robot.floating.motion",
-    "to_world_axes": "ytheta.robot.floating.motion",
+    "add_wrench_sensor": "ytheta.robot.floating",
+    "float_base": "ytheta.robot.floating",
+    "fix_base": "ytheta.robot.floating",
+    "rotation_vectors_from_quaternions": "ytheta.robot.floating",
+    "quaternions_from_rotation_vectors": "ytheta.robot.floating",
+    "to_base_axes": "ytheta.robot.floating",
+    "to_world_axes": "ytheta.robot.floating",
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",
@@ -197,7 +197,7 @@ _MODULES = {
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
     "load_trajectory": "ytheta.excitation.writing.coefficient_file",
-    "lock_joints": "ytheta.robot.locking.lock_joints",
+    "lock_joints": "ytheta.robot.locking",
     "mass_matrix": "ytheta.dynamics.kernels",
     "model_parameters": "ytheta.identifiability.registry",
     "momentum": "ytheta.dynamics.kernels",
@@ -210,7 +210,7 @@ _MODULES = {
     "regroup_lagrangian": "ytheta.identifiability.ha",
     "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",
-    "save_robot": "ytheta.robot.writing.toml",
+    "save_robot": "ytheta.robot.toml_writer",
     "save_trajectory": "ytheta.excitation.writing.save",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",

@@ -14,7 +14,7 @@ from tests.support.payload_cases import BODY
 from ytheta.benchmarking import bench as module
 from ytheta.benchmarking.peers import list_peers
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.robot.floating.base import add_wrench_sensor
+from ytheta.robot.floating import add_wrench_sensor
 from ytheta.robot.frame import Frame
 
 TURNED = Frame(rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # on a wall

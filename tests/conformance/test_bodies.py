@@ -9,10 +9,10 @@ import pytest
 import ytheta
 from tests.support.body_problems import add_bounds, draw_problem
 from ytheta.errors import InputError
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 
 def loads_in_mujoco(robot: Robot) -> bool:

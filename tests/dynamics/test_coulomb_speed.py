@@ -19,7 +19,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import InputError, RobotError
 from ytheta.robot.parts import Drive, Loop
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 SPEEDS = (0.02, 0.0, 0.3, 1.5)
 

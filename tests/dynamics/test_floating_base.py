@@ -18,7 +18,7 @@ from ytheta.dynamics.formulations.registry import explain_recursion_refusals, fo
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.errors import InputError
-from ytheta.robot.floating.base import float_base
+from ytheta.robot.floating import float_base
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 

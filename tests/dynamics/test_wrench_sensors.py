@@ -7,7 +7,7 @@ import pytest
 
 import ytheta
 from ytheta.errors import InputError, RobotError
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Link

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from ytheta.robot.collision import ShapeKind
-from ytheta.robot.writing.mjcf import to_mjcf
+from ytheta.robot.mjcf_writer import to_mjcf
+from ytheta.robot.parts import ShapeKind
 
 FLOOR = 0.0  # m
 SAMPLES = 4000  # of one period

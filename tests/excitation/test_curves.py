@@ -11,7 +11,7 @@ import ytheta as yt
 from tests.support.designed_motion import design_two_link
 from ytheta.excitation.curves import compute_curves, find_tools
 from ytheta.excitation.trajectories.fourier import Fourier
-from ytheta.robot.writing.mjcf import to_mjcf
+from ytheta.robot.mjcf_writer import to_mjcf
 
 
 def test_the_path_of_the_tool_is_that_of_mujoco() -> None:

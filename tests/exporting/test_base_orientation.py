@@ -11,7 +11,7 @@ from tests.support import pinocchio_peer
 from tests.support.example_robots import urdf
 from ytheta.errors import InputError
 from ytheta.exporting.functions import BASE_ORIENTATIONS, GRAVITY, OBSERVER, QUATERNION, ROTATION_VECTOR, RobotFunctions
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 

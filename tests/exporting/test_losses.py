@@ -16,10 +16,9 @@ import ytheta as yt
 from ytheta.exporting.export import export, find_losses
 from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import find_source
-from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import change_link_frames
-from ytheta.robot.parts import Coupling, Limits, Loop, Motor
+from ytheta.robot.parts import CollisionShape, Coupling, Limits, Loop, Motor, ShapeKind
 from ytheta.robot.robot import Robot
 
 FRAME = Frame.shift(0.1, -0.2, 0.3) @ Frame.from_rpy(0.3, 0.5, -0.7)

@@ -16,7 +16,7 @@ from tests.support.exported_robots import change_bodies, measure_difference
 from ytheta.errors import InputError
 from ytheta.exporting.export import export, find_losses
 from ytheta.exporting.source import find_source
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot

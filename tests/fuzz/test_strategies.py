@@ -18,8 +18,8 @@ from ytheta.files.xml_document import parse_xml
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.reading.mjcf.reader import read_mjcf
-from ytheta.robot.reading.toml.reader import read_toml
-from ytheta.robot.reading.urdf.reader import read_urdf
+from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.urdf import read_urdf
 
 NAMES = ("q1", "l1", "pi", "x")
 floats = st.floats(allow_subnormal=True)

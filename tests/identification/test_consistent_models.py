@@ -8,8 +8,8 @@ import pytest
 
 import ytheta as yt
 from tests.support.wrong_descriptions import simulate_case
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import with_theta
-from ytheta.robot.writing.mjcf import to_mjcf
 
 
 def loads_in_mujoco(robot: yt.Robot) -> bool:

@@ -13,12 +13,7 @@ from tests.support.example_robots import urdf
 from tests.support.paths import ROOT
 from tests.support.pinocchio_peer import peer
 from ytheta.logs.log import Log
-from ytheta.robot.floating.base import float_base
-from ytheta.robot.floating.motion import (
-    compute_twist,
-    rotation_vectors_from_quaternions,
-    unwrap_rotation_vectors,
-)
+from ytheta.robot.floating import compute_twist, float_base, rotation_vectors_from_quaternions, unwrap_rotation_vectors
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

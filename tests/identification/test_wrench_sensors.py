@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import ytheta
-from ytheta.robot.floating.base import add_wrench_sensor
+from ytheta.robot.floating import add_wrench_sensor
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

@@ -11,10 +11,9 @@ import pytest
 from tests.support.revolute_chains import revolute_chain
 from ytheta.errors import InputError, RobotError
 from ytheta.files.symbols import symbol
-from ytheta.robot.collision import CollisionShape, ShapeKind, make_capsule
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.kinematics import change_link_frames
-from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.parts import CollisionShape, Joint, JointKind, Link, ShapeKind, make_capsule
 
 ARM = revolute_chain(("q1", "base", "arm"))
 

@@ -27,7 +27,7 @@ from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 
 def test_parameters_of_forces_come_last() -> None:

@@ -15,6 +15,7 @@ from ytheta.errors import RobotError
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.robot.summary import summarize_robot
 from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors, find_driving_speed
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import (
     find_drive_slices,
     is_dissipative,
@@ -23,8 +24,7 @@ from ytheta.robot.parameters import (
     with_theta,
 )
 from ytheta.robot.parts import Coupling, Drive, Motor
-from ytheta.robot.writing.mjcf import to_mjcf
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 SPEEDS = np.array([-3.0, -0.4, -0.01, 0.0, 0.02, 0.3, 1.0, 7.0])
 DRIVES = [

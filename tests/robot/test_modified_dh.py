@@ -27,7 +27,7 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.modified_dh import NEARLY_PARALLEL_SINE, TOLERANCE, ModifiedDH, Row, to_modified_dh
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.reading.load import load
-from ytheta.robot.reading.urdf.reader import read_urdf
+from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
 ARMS = {

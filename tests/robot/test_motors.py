@@ -25,7 +25,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import InputError
 from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 PANDA = wrist(driven_robot("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint follows
 ROBOTS = [PUMA, COUPLED, PANDA]

@@ -15,7 +15,7 @@ from tests.support.revolute_chains import revolute_chain
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, RobotError
 from ytheta.files.symbols import symbol
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses

@@ -6,7 +6,7 @@ from functools import cache
 
 from ytheta.conventions import SNAP
 from ytheta.robot.reading import catalog
-from ytheta.robot.reading.toml.reader import read_toml
+from ytheta.robot.reading.toml import read_toml
 from ytheta.robot.robot import Robot
 
 # Tolerance of doubles of order one; the last digit of a table is 1e-6 or more.

@@ -15,8 +15,8 @@ from ytheta.identification.equations.estimation_problem import PIECE_LENGTH, Est
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 RATE = 50.0
 FRICTION = ("viscous", "coulomb", "offset")

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from ytheta.robot.kinematics import link_poses
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 
 def tree_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

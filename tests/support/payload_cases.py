@@ -8,8 +8,8 @@ import numpy as np
 from tests.support.pinocchio_peer import peer
 from ytheta.logs.log import Log
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 # A gripper with a part: 2.4 kg, a centre beside the axes, products of inertia.
 BODY = Inertia.about_center(

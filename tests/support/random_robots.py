@@ -12,7 +12,7 @@ from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
-from ytheta.robot.structure.coordinates import list_coordinates
+from ytheta.robot.structure import list_coordinates
 
 NAME_ENDINGS = ("", "", "", " a.b", "[/x]", "\"'\\", "é\n#=\t", "\x1f{}")  # ends of names with special characters
 MOVABLE = (JointKind.REVOLUTE, JointKind.PRISMATIC)

@@ -12,8 +12,8 @@ import numpy as np
 
 import ytheta
 from ytheta.logs.log import Log
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 RATE = 500.0
 SUBSTEPS = 4  # steps of the simulation per row; the controller acts at every step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ytheta.robot.reading.toml.reader import read_toml
+from ytheta.robot.reading.toml import read_toml
 from ytheta.robot.robot import Robot
 
 PATH = Path("robot.toml")

@@ -15,8 +15,8 @@ from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import InputError
 from ytheta.exporting.export import export
 from ytheta.robot.frame import IDENTITY
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 
 @dataclass(frozen=True, eq=False)

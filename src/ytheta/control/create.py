@@ -25,7 +25,7 @@ from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
 

@@ -18,7 +18,7 @@ from ytheta.excitation.surroundings import BoxInput
 from ytheta.excitation.trajectories.trajectory import Trajectory
 from ytheta.excitation.writing.coefficient_file import load_trajectory
 from ytheta.logs.reading.read import LogInput
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 

@@ -29,7 +29,7 @@ from ytheta.excitation.solver.design import Design
 from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, ProgressFunction, SearchOutcome, search
 from ytheta.excitation.surroundings import BoxInput
 from ytheta.logs.reading.read import LogInput
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 

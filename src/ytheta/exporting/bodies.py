@@ -16,12 +16,12 @@ import numpy as np
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, suggest_names
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.robot.structure.merge import Merge, merge_fixed_links
+from ytheta.robot.structure import Merge, merge_fixed_links
 
 # Difference of a pose that reading cannot explain: angles are snapped by at most SNAP, at levers of some metres.
 MAX_POSE_DIFFERENCE = 20 * SNAP

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.findings import Finding, Severity
-from ytheta.robot.collision import ShapeKind
-from ytheta.robot.parts import Coupling, Drive, JointKind, Limits
+from ytheta.robot.parts import Coupling, Drive, JointKind, Limits, ShapeKind
 from ytheta.robot.robot import Robot
-from ytheta.robot.structure.coordinates import list_coordinates
+from ytheta.robot.structure import list_coordinates
 
 MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
 MAX_LIMIT_DIFFERENCE = 1e-9  # relative, and in rad or m; larger ones are not rounding errors

@@ -42,11 +42,9 @@ from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Force, Joint, Link
 from ytheta.robot.reading.mjcf.actuators import Actuation, read_actuators
-from ytheta.robot.reading.mjcf.bodies import Body, read_bodies
-from ytheta.robot.reading.mjcf.compiler import Compiler, read_compiler
-from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS, read_defaults
+from ytheta.robot.reading.mjcf.attributes import ORIENTATIONS, Compiler, read_compiler, read_defaults
+from ytheta.robot.reading.mjcf.bodies import InertialElements, MjcfBody, read_bodies, read_inertia
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
-from ytheta.robot.reading.mjcf.masses.inertia import Content, read_inertia
 from ytheta.robot.reading.mjcf.reader import read_mjcf
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
@@ -134,16 +132,16 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
     return insert_edited_files(file, contents, edits)
 
 
-def format_inertial(inertia: Inertia, body: Body) -> tuple[dict[str, str | None], Frame]:
+def format_inertial(inertia: Inertia, body: MjcfBody) -> tuple[dict[str, str | None], Frame]:
     """Return the attributes of ``<inertial>``, and the frame around it; None removes an attribute."""
     around = IDENTITY if body.content.inertial is None else body.content.inertial[1]
     removed: dict[str, str | None] = dict.fromkeys(("diaginertia", "fullinertia", *ORIENTATIONS))
     return removed | new_mjcf.list_inertial_attributes(inertia.seen_from(around.inverse())), around
 
 
-def _make_content(attributes: Mapping[str, str | None], around: Frame, body: Body) -> Content:
+def _make_content(attributes: Mapping[str, str | None], around: Frame, body: MjcfBody) -> InertialElements:
     values = {key: value for key, value in attributes.items() if value is not None}
-    return Content((replace(body.node, tag="inertial", attributes=values, children=()), around), ())
+    return InertialElements((replace(body.node, tag="inertial", attributes=values, children=()), around), ())
 
 
 def _check_bounds(name: str, wanted: Inertia, read: Inertia, file: Path) -> None:
@@ -156,7 +154,7 @@ def _check_bounds(name: str, wanted: Inertia, read: Inertia, file: Path) -> None
         )
 
 
-def _edit_body(contents: Mapping[Path, bytes], body: Body, attributes: Mapping[str, str | None]) -> list[Edit]:
+def _edit_body(contents: Mapping[Path, bytes], body: MjcfBody, attributes: Mapping[str, str | None]) -> list[Edit]:
     content = contents[body.node.path]
     if body.content.inertial is None:
         text = " ".join(f'{key}="{value}"' for key, value in attributes.items() if value is not None)
@@ -217,7 +215,7 @@ class MjcfFile:
     root: Node
     robot: Robot
     unknown: frozenset[str]
-    bodies: dict[str, Body]
+    bodies: dict[str, MjcfBody]
     joints: dict[str, Node]
     compiler: Compiler
     actuation: dict[str, Actuation]
@@ -256,7 +254,7 @@ def _without(node: Node, hidden: dict[int, Path]) -> Node:
     return replace(node, children=tuple(_without(child, hidden) for child in kept))
 
 
-def _pair_joints(bodies: tuple[Body, ...], robot: Robot) -> Iterator[tuple[str, Node]]:
+def _pair_joints(bodies: tuple[MjcfBody, ...], robot: Robot) -> Iterator[tuple[str, Node]]:
     """Yield name and element of every movable joint; the reader has named joints that have no name."""
     above: dict[str, Joint] = {joint.child: joint for joint in robot.joints}
     for body in bodies:

@@ -19,13 +19,11 @@ from ytheta.errors import InputError
 from ytheta.exporting.losses import is_mimic
 from ytheta.exporting.xml_edit import format_comment, format_number, format_numbers, quote_name
 from ytheta.findings import Finding
-from ytheta.robot.collision import CollisionShape, ShapeKind
-from ytheta.robot.floating.base import WORLD, find_home_pose
-from ytheta.robot.floating.motion import quaternions_from_rotation_vectors
+from ytheta.robot.floating import WORLD, find_home_pose, quaternions_from_rotation_vectors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
-from ytheta.robot.parts import Coupling, Joint, JointKind, Link
+from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Link, ShapeKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

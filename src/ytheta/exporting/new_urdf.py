@@ -13,13 +13,12 @@ from ytheta.errors import InputError
 from ytheta.exporting.losses import is_mimic
 from ytheta.exporting.xml_edit import format_comment, format_number, format_numbers, list_moments, quote_name
 from ytheta.findings import Finding
-from ytheta.robot.collision import CollisionShape, ShapeKind
-from ytheta.robot.floating.base import take_floating_part
+from ytheta.robot.floating import take_floating_part
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import change_link_frames
-from ytheta.robot.parts import Coupling, Joint, JointKind, Limits, Link
-from ytheta.robot.reading.urdf.extension import EXTENSION, FLOATING_BASE
+from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Limits, Link, ShapeKind
+from ytheta.robot.reading.urdf import EXTENSION, FLOATING_BASE
 from ytheta.robot.robot import Robot
 
 WORLD = "world"

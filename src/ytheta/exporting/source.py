@@ -23,8 +23,7 @@ from ytheta.identification.consistency.standard_parameters import find_inconsist
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.robot.missing_meshes import check_inertias_are_complete
-from ytheta.robot.reading.load import load
-from ytheta.robot.reading.read_file import XML_EXTENSIONS
+from ytheta.robot.reading.load import XML_EXTENSIONS, load
 from ytheta.robot.robot import Robot
 
 ExportInput = str | Path | Robot | Model | Identification

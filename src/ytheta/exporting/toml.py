@@ -13,7 +13,7 @@ from ytheta.exporting.losses import find_shape_losses
 from ytheta.exporting.source import ExportSource, Format, NoOptions
 from ytheta.files.overwriting import TOML_MARK
 from ytheta.findings import Finding
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 SUFFIX = ".toml"
 

@@ -34,11 +34,11 @@ from ytheta.exporting.xml_edit import (
 )
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
-from ytheta.robot.floating.base import find_floating_link
+from ytheta.robot.floating import find_floating_link
 from ytheta.robot.frame import Frame, to_rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, Link
-from ytheta.robot.reading.urdf.reader import read_origin, read_urdf
+from ytheta.robot.reading.urdf import read_origin, read_urdf
 from ytheta.robot.robot import Robot
 
 ROOT_TAG = "robot"

@@ -20,8 +20,8 @@ from ytheta.files.toml import parse_toml
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.reading.read_file import XACRO_EXTENSION
-from ytheta.robot.reading.xacro.expand import expand_xacro
+from ytheta.robot.reading.load import XACRO_EXTENSION
+from ytheta.robot.reading.xacro import expand_xacro
 
 _NAME = re.compile(rb"<([^\s/>]+)")
 _ATTRIBUTE = re.compile(rb"(\s+)([^\s=/>]+)\s*=\s*(\"[^\"]*\"|'[^']*')")

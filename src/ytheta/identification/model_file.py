@@ -34,7 +34,7 @@ from ytheta.identification.unknown_geometry import is_without_geometry, make_tor
 from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 from ytheta.shapes import BaseByBase, PerBase, freeze
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace
-from ytheta.robot.reading.toml.reader import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
+from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 

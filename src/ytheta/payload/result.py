@@ -25,7 +25,7 @@ from ytheta.payload.posterior import Posterior
 from ytheta.payload.verdict import QUANTITIES, compute_jacobian, compute_quantities, reach_payload_verdict
 from ytheta.robot.inertia import Inertia, Ten, transport_matrix
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 from ytheta.shapes import Float, Matrix3, PerJoint, Vector3
 
 

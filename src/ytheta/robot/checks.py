@@ -11,10 +11,21 @@ from itertools import chain
 from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.symbols import Length, Scalar, SymbolKind, is_length_name
-from ytheta.robot.collision import SIZE_NAMES, CollisionShape, ShapeKind
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import BASIC_FRICTION, Drive, Joint, JointKind, Limits, Link, Marker, Motor
+from ytheta.robot.parts import (
+    BASIC_FRICTION,
+    SIZE_NAMES,
+    CollisionShape,
+    Drive,
+    Joint,
+    JointKind,
+    Limits,
+    Link,
+    Marker,
+    Motor,
+    ShapeKind,
+)
 
 # Larger numbers are finite, but squares of torques and distances that follow from them would not be.
 MAX_LENGTH = 1e50  # m

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.robot.floating.motion import rotation_matrices
+from ytheta.robot.floating import rotation_matrices
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot, check_is_robot

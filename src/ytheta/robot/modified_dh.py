@@ -39,7 +39,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import RobotError
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.frame import IDENTITY, Frame, cos_sin, to_rows, to_vector
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Joint, JointKind, Loop

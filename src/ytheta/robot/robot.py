@@ -31,15 +31,26 @@ from ytheta.errors import InputError
 from ytheta.files.symbols import SymbolKind
 from ytheta.findings import Finding
 from ytheta.robot import checks
-from ytheta.robot.collision import CollisionShape
+from ytheta.robot import structure as coordinates
+from ytheta.robot import structure as symbols
+from ytheta.robot import structure as tree
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
-from ytheta.robot.structure import coordinates, symbols, tree
-from ytheta.robot.structure.geometry import Geometry
-from ytheta.robot.structure.merge import is_merged, merge_fixed_links
-from ytheta.robot.structure.wrench_coordinates import WrenchCoordinates
+from ytheta.robot.parts import (
+    CollisionShape,
+    Coupling,
+    Drive,
+    Force,
+    Joint,
+    JointKind,
+    Limits,
+    Link,
+    Loop,
+    Marker,
+    Motor,
+)
+from ytheta.robot.structure import Geometry, WrenchCoordinates, is_merged, merge_fixed_links
 from ytheta.shapes import Float, freeze
 
 
@@ -130,7 +141,7 @@ class Robot(Displayed):
     findings: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        tree.check_size(self.joints, self.loops, self.motors)
+        tree.check_joint_count(self.joints, self.loops, self.motors)
         links, joints = tree.sort_tree(self.links, self.joints)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "joints", joints)

@@ -20,7 +20,7 @@ from ytheta.dynamics.forward_dynamics import check_load_friction
 from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.missing_meshes import check_inertias_are_complete
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float

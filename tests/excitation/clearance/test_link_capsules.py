@@ -17,8 +17,8 @@ from ytheta.excitation.clearance.fit import Balls
 from ytheta.excitation.clearance.link_capsules import find_link_capsules, fit_capsules
 from ytheta.excitation.clearance.mesh import read_triangles
 from ytheta.findings import Severity
-from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.frame import Frame
+from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 

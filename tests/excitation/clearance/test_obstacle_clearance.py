@@ -15,9 +15,9 @@ from ytheta.excitation.clearance.obstacle import Obstacle, ObstacleKind, make_fl
 from ytheta.excitation.clearance.obstacle_clearance import make_obstacle_clearance
 from ytheta.excitation.clearance.poses import spread_poses
 from ytheta.findings import Severity
-from ytheta.robot.collision import make_capsule
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
+from ytheta.robot.parts import make_capsule
 from ytheta.robot.reading.load import load
 
 MOUNTING = Frame.shift(0.2, -0.1, 0.8) @ Frame.from_rpy(0.1, 0.2, 0.3)

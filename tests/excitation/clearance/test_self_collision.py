@@ -18,10 +18,9 @@ from ytheta.excitation.clearance.capsule import Capsule
 from ytheta.excitation.clearance.link_capsules import find_link_capsules
 from ytheta.excitation.clearance.poses import spread_poses
 from ytheta.excitation.clearance.self_collision import make_self_collision
-from ytheta.robot.collision import make_capsule
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.parts import JointKind, Limits
+from ytheta.robot.parts import JointKind, Limits, make_capsule
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 

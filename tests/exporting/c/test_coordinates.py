@@ -14,7 +14,7 @@ from tests.support import pinocchio_peer
 from tests.support.c_code import compile_program, load_library, run
 from tests.support.example_robots import urdf
 from ytheta.exporting.functions import BASE_ORIENTATIONS
-from ytheta.robot.floating.base import add_wrench_sensor, float_base
+from ytheta.robot.floating import add_wrench_sensor, float_base
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 

@@ -16,7 +16,7 @@ from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from ytheta.identifiability.sampling.poses import PoseSample
 from ytheta.identifiability.sampling.rest_regressor import RestRegressor
-from ytheta.robot.floating.base import float_base
+from ytheta.robot.floating import float_base
 from ytheta.robot.robot import Robot
 
 

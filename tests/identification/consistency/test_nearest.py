@@ -27,9 +27,9 @@ from ytheta.identification.consistency.reference import make_plausible_reference
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia, transport_matrix
 from ytheta.robot.kinematics import change_link_frames
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 
 NAMES = ("lu-two-link", "ur10", "five-bar", "stanford")
 

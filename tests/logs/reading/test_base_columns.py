@@ -10,8 +10,7 @@ import pytest
 import ytheta
 from ytheta.errors import InputError
 from ytheta.logs.reading.base_columns import POSITION, QUATERNION, TWIST, WRENCH
-from ytheta.robot.floating.base import float_base
-from ytheta.robot.floating.motion import compute_twist, quaternions_from_rotation_vectors
+from ytheta.robot.floating import compute_twist, float_base, quaternions_from_rotation_vectors
 
 ROBOT = float_base(ytheta.load("ur10"))
 T = np.arange(0.0, 4.0, 0.01)

@@ -13,7 +13,7 @@ from tests.support.log_files import make_log
 from ytheta.errors import InputError
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.read import read_log
-from ytheta.robot.locking.lock_joints import list_locked
+from ytheta.robot.locking import list_locked
 from ytheta.robot.reading.load import load
 
 ROBOT = load("panda", lock={"panda_joint7": 0.5})

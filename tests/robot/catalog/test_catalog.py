@@ -25,10 +25,10 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading import catalog
 from ytheta.robot.reading.load import load
-from ytheta.robot.reading.toml.reader import read_toml
-from ytheta.robot.reading.urdf.reader import read_urdf
+from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import to_toml
+from ytheta.robot.toml_writer import to_toml
 
 Row: TypeAlias = Mapping[str, str]
 

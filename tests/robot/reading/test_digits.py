@@ -8,7 +8,7 @@ import pytest
 
 from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.files.xml_document import parse_xml
-from ytheta.robot.reading.digits import find_closure_tolerance
+from ytheta.robot.reading.description import find_closure_tolerance
 
 
 @pytest.mark.parametrize(

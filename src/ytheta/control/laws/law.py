@@ -48,7 +48,7 @@ from ytheta.engine.engine import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
 

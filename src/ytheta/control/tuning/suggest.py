@@ -19,7 +19,7 @@ from ytheta.control.tuning.adaptation_gains import ErrorDynamics, suggest_adapta
 from ytheta.control.tuning.feedback_gains import ReferenceSamples, TuningTask, suggest_feedback
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 

@@ -20,7 +20,7 @@ from ytheta.excitation.clearance.fit import Balls, fit_capsule, fit_quickly
 from ytheta.excitation.clearance.mesh import read_triangles
 from ytheta.excitation.clearance.pieces import Piece, coarsen, cut_shape, join
 from ytheta.findings import Finding, Severity
-from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Int
 

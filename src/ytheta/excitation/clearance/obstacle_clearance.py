@@ -18,7 +18,7 @@ from ytheta.excitation.clearance.reach import bound_distance_slopes, bound_lever
 from ytheta.excitation.clearance.self_collision import BodyCapsule, evaluate_margins, name_capsules
 from ytheta.findings import Finding, Severity
 from ytheta.robot.checks import check_unique
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint

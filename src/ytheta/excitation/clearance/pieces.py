@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.excitation.clearance.fit import Balls
-from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.shapes import Float
 
 Piece: TypeAlias = Balls

@@ -20,7 +20,7 @@ from ytheta.excitation.clearance.poses import spread_poses
 from ytheta.excitation.clearance.reach import bound_distance_slopes, check_strokes
 from ytheta.findings import Finding, Severity
 from ytheta.native import compile_graph
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 

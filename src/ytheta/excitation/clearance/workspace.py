@@ -13,7 +13,7 @@ from ytheta.errors import InputError
 from ytheta.excitation.clearance.constraint import Clearance, make_clearance
 from ytheta.excitation.clearance.margin_graphs import Margin, Push, pose_bodies
 from ytheta.excitation.clearance.reach import bound_levers, check_strokes
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 

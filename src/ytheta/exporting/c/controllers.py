@@ -20,7 +20,7 @@ from ytheta.errors import InputError
 from ytheta.exporting.c.definitions import Definition, Style, clean_comment, define, make_prefix
 from ytheta.exporting.c.options import COptions
 from ytheta.exporting.functions import RobotFunction
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.references.fourier import default_reference

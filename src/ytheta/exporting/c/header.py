@@ -9,7 +9,7 @@ from ytheta.exporting.c.controllers import ControllerCode
 from ytheta.exporting.c.definitions import Definition, Style, clean_comment, make_constants
 from ytheta.exporting.c.observer import format_prototypes, format_struct
 from ytheta.exporting.functions import GRAVITY, OBSERVER, QUATERNION, ROTATION_VECTOR, RobotFunctions
-from ytheta.robot.floating.base import find_floating_link
+from ytheta.robot.floating import find_floating_link
 from ytheta.robot.parameters import LENGTH_EXPONENTS
 from ytheta.robot.robot import Robot
 

@@ -25,7 +25,7 @@ from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin
 from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, build_mechanism
 from ytheta.identifiability.sampling.poses import PoseSample
 from ytheta.identifiability.sampling.sampled_drives import SampledDrives
-from ytheta.robot.floating.motion import rotation_matrices
+from ytheta.robot.floating import rotation_matrices
 from ytheta.robot.parameters import find_drive_slices
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int

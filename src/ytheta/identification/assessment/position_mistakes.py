@@ -9,7 +9,7 @@ import numpy as np
 
 from ytheta.identification.assessment.mistake import Interpretation, Mistake, mend_once
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.robot.floating.motion import (
+from ytheta.robot.floating import (
     quaternions_from_rotation_vectors,
     rotation_matrices,
     rotation_vectors_from_quaternions,

@@ -30,7 +30,7 @@ from ytheta.logs.preparing.preparation import (
     choose_preparation,
 )
 from ytheta.logs.preparing.rest import RestRule
-from ytheta.robot.floating.motion import compute_twist
+from ytheta.robot.floating import compute_twist
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 
 OneByGrid = Float[np.ndarray, "1 grid"]

@@ -29,7 +29,7 @@ from ytheta.logs.reading.joint_columns import JointLabels, contradict_numbers
 from ytheta.logs.reading.mapping import EPOCH_UNITS, ColumnMapping, describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.reshape import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
-from ytheta.robot.locking.lock_joints import list_locked
+from ytheta.robot.locking import list_locked
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 

@@ -29,11 +29,7 @@ from ytheta.logs.log import ColumnOrigin, Log, LogFindingCode, LogOrigin
 from ytheta.logs.reading.column_names import drop_quantity
 from ytheta.logs.reading.columns import QUANTITY_NOUNS, ColumnIndex, Place
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.robot.floating.motion import (
-    compute_coordinate_rates,
-    rotation_vectors_from_quaternions,
-    unwrap_rotation_vectors,
-)
+from ytheta.robot.floating import compute_coordinate_rates, rotation_vectors_from_quaternions, unwrap_rotation_vectors
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

@@ -22,7 +22,7 @@ from ytheta.logs.reading.mapping import MAX_RATE, MIN_RATE, ColumnMapping, Facto
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.reshape import join_stamps, unstack_joints
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.robot.locking.lock_joints import list_locked
+from ytheta.robot.locking import list_locked
 from ytheta.robot.robot import Robot, check_is_robot
 
 if TYPE_CHECKING:

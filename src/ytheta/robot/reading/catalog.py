@@ -87,7 +87,7 @@ def robots() -> Catalog:
 
 
 def _read_entry(name: str) -> CatalogEntry:
-    from ytheta.robot.reading.toml.reader import read_toml
+    from ytheta.robot.reading.toml import read_toml
 
     path = find_path(name)
     robot = read_toml(path.read_bytes(), path, snap=0.0)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType
 
 from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
-from ytheta.errors import InputError, RobotError, RobotFileError
-from ytheta.files.bounded import read_bytes
+from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
+from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.toml import parse_toml
-from ytheta.robot.locking.lock_joints import lock_joints
-from ytheta.robot.reading.description_findings import (
-    check_drives,
-    check_inertias,
-    describe_unknown_inertias,
-    summarize_warnings,
-)
+from ytheta.findings import Finding, Severity
+from ytheta.robot.friction_curve import find_driving_speed
+from ytheta.robot.locking import lock_joints
+from ytheta.robot.reading import catalog
+from ytheta.robot.reading import robot_yaml as parallel
+from ytheta.robot.reading.description import find_closure_tolerance
 from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
-from ytheta.robot.reading.options import ReadingOptions
-from ytheta.robot.reading.read_file import read_file
-from ytheta.robot.reading.robot_paths import find_file
 from ytheta.robot.reading.snap import Snapper
-from ytheta.robot.reading.toml.reader import IDENTIFICATION
+from ytheta.robot.reading.toml import IDENTIFICATION, NO_XACRO_ARGS, read_toml
 from ytheta.robot.robot import Robot
 
 log = logging.getLogger("ytheta")
@@ -72,7 +68,7 @@ def load(
     check_kind("lengths", lengths, (Mapping, NoneType), 'a dictionary of numbers in metres, such as {"l1": 0.5}')
     check_kind("angles", angles, (Mapping, NoneType), 'a dictionary of numbers in radians, such as {"alpha1": 0.5}')
     check_kind("lock", lock, (Mapping, NoneType), 'a dictionary of positions, such as {"finger_joint1": 0.02}')
-    options = ReadingOptions(
+    options = DescriptionOptions(
         snap,
         fix_base,
         _check_xacro_args(xacro_args),
@@ -108,7 +104,7 @@ def _choose_base(robot: Robot, *, fix: bool, floating: bool) -> Robot:
     """Return the robot with a fixed or a floating base, if one of them was requested."""
     if not fix and not floating:
         return robot
-    from ytheta.robot.floating.base import fix_base, float_base  # imported here, since few robots need it
+    from ytheta.robot.floating import fix_base, float_base  # imported here, since few robots need it
 
     if fix and floating:
         raise InputError(
@@ -172,3 +168,236 @@ def _is_identified(path: Path) -> bool:
     if path.suffix.lower() != ".toml":
         return False
     return IDENTIFICATION in parse_toml(read_bytes(path), path.name)
+
+
+# Read a file of any format, and the robots that it extends, as it is: without symbols, locks or checks.
+
+
+XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
+XACRO_EXTENSION = ".xacro"
+SDF_EXTENSIONS = (".sdf", ".world")
+MAX_EXTENDED_FILES = 16
+
+
+def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, ...] = ()) -> Robot:
+    """Read the robot of a file.
+
+    ``extended_by`` is a chain of files: each extends the next one, and the last one extends ``path``.
+    """
+    content = read_bytes(path)
+    if path.suffix.lower() == ".toml":
+        files = (*extended_by, path)
+
+        def read_extended(reference: str, xacro_args: Mapping[str, str]) -> Robot:
+            return _read_extended(reference, files, replace(options, xacro_args={**xacro_args, **options.xacro_args}))
+
+        return read_toml(content, path, options.snap, extended=read_extended, has_xacro_args=bool(options.xacro_args))
+    if path.suffix.lower() not in (*XML_EXTENSIONS, *SDF_EXTENSIONS, XACRO_EXTENSION):
+        raise RobotFileError(
+            f"{path}: robots are read from .urdf, .xacro, .xml (MJCF), .sdf and .toml files; rename or convert it"
+        )
+    from ytheta.files.xml_document import parse_xml  # imported here, since only XML files need it
+
+    if path.suffix.lower() == XACRO_EXTENSION:
+        from ytheta.robot.reading.xacro import check_is_robot, expand_xacro
+
+        content = expand_xacro(path, options.xacro_args, options.package_paths)
+        root = parse_xml(content, path.with_name(f"{path.name} (expanded)"))
+        check_is_robot(root, path)
+    elif options.xacro_args:
+        raise InputError(NO_XACRO_ARGS)
+    else:
+        root = parse_xml(content, path)
+    if root.tag == "robot":
+        from ytheta.robot.reading.urdf import read_urdf
+
+        robot = read_urdf(
+            root,
+            path,
+            options.snap,
+            fix_base=options.fix_base,
+            package_paths=options.package_paths,
+            allow_paths=options.allow_paths,
+        )
+        return _close_loops_of_table(robot, path, find_closure_tolerance(root.descendants()))
+    if root.tag == "mujoco":
+        from ytheta.robot.reading.mjcf.reader import read_mjcf  # imported here, since only MJCF files need it
+
+        return read_mjcf(
+            root,
+            path,
+            options.snap,
+            fix_base=options.fix_base,
+            package_paths=options.package_paths,
+            allow_paths=options.allow_paths,
+        )
+    if root.tag == "sdf":
+        from ytheta.robot.reading.sdf.reader import read_sdf  # imported here, since only SDF files need it
+
+        return read_sdf(
+            root,
+            path,
+            options.snap,
+            fix_base=options.fix_base,
+            package_paths=options.package_paths,
+            allow_paths=options.allow_paths,
+        )
+    raise root.error(
+        "this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>, nor an SDF, which "
+        "starts with <sdf>; check the file"
+    )
+
+
+def _close_loops_of_table(robot: Robot, path: Path, tolerance: float) -> Robot:
+    """Return the robot of a URDF with the loops of a robot.yaml beside it, if there is one."""
+    table = path.parent / parallel.FILE_NAME
+    if not exists(table):
+        return robot
+    if path.stem != table.stem:
+        return replace(robot, findings=(*robot.findings, parallel.describe_unused_table(table)))
+    return parallel.close_tree(robot, table, tolerance)
+
+
+def _read_extended(reference: str, files: tuple[Path, ...], options: DescriptionOptions) -> Robot:
+    """Read the robot that the last of these files extends, from the folder of that file or from the catalog."""
+    where = f"{files[-1].name}, extends"
+    path = resolve_reference(reference, files[-1], where)
+    if path is None:
+        raise RobotFileError(f"{where}: {reference!r} is not a path; give one relative to this file, or a catalog name")
+    if is_name(reference) and not exists(path):
+        path = find_in_catalog(reference)
+    if path.resolve() in [file.resolve() for file in files]:
+        cycle = " → ".join([*(file.name for file in files), path.name])
+        raise RobotError(f"'extends' is circular: {cycle}; remove 'extends' from one of these files")
+    if len(files) > MAX_EXTENDED_FILES:
+        raise RobotError(f"'extends' refers to more than {MAX_EXTENDED_FILES} files in a row; merge some of them")
+    try:
+        return read_file(path, options, extended_by=files)
+    except RobotFileError:
+        raise  # the message of this error names the file already
+    except InputError as error:
+        raise type(error)(f"{path.name}: {error}") from None
+
+
+# The file that the name or path of a robot stands for.
+
+
+def find_file(source: str | Path) -> Path:
+    """Return the path of the file that a catalog name, a path or the folder of a parallel robot stands for."""
+    form = "the name of a robot in the catalog, see yt.robots(), or the path of a file"
+    check_kind("source", source, (str, Path), form)
+    if source == "":
+        raise InputError(f"the name of the robot is empty; give {form}")
+    path = Path(source)
+    if path.name == parallel.FILE_NAME or exists(path / parallel.FILE_NAME):  # a parallel robot of Gepetto
+        return path.with_name("robot.urdf") if path.name == parallel.FILE_NAME else path / "robot.urdf"
+    return find_in_catalog(source) if isinstance(source, str) and is_name(source) and not exists(path) else path
+
+
+def is_name(source: str) -> bool:
+    """Whether a text can be the name of a robot in the catalog."""
+    return not Path(source).suffix and len(Path(source).parts) == 1
+
+
+def find_in_catalog(name: str) -> Path:
+    """Return the path of a robot in the catalog. RobotFileError if there is none of this name."""
+    names = catalog.list_names()
+    if name in names:
+        return catalog.find_path(name)
+    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, names)}")
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a file or folder at a path, which may be impossible."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long, or contains a null character
+        return False
+
+
+# How a robot description is read: rounding of angles, the base, and the files that may be opened.
+
+
+@dataclass(frozen=True)
+class DescriptionOptions:
+    """Options that the readers of all formats share; ``load`` describes them.
+
+    ``package_paths`` and ``allow_paths`` are resolved.
+    """
+
+    snap: float = SNAP
+    fix_base: bool = False
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
+    package_paths: tuple[Path, ...] = ()
+    allow_paths: tuple[Path, ...] = ()
+
+
+# What a user should know about the numbers of a description: inconsistent inertias, friction that drives.
+
+
+def summarize_warnings(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
+    """Return one note in place of the warnings about an identified model, whose estimates need not be consistent."""
+    links = sum(not consistency for consistency in robot.consistency.values())
+    parts = [f"physically inconsistent inertias in {links} of {len(robot.consistency)} links"] if links else []
+    parts += ["negative friction or rotor inertia"] if len(warnings) > links else []
+    statement = f"this identified model has {' and '.join(parts)}"
+    remedy = "its torques are valid nevertheless, since they depend only on combinations of these values"
+    return Finding("identified", Severity.NOTE, statement, remedy)
+
+
+def describe_unknown_inertias(robot: Robot) -> tuple[Finding, ...]:
+    """Return a note if the robot was identified with unknown geometry, so that its links have no inertias."""
+    if not robot.inertias_unknown:
+        return ()
+    statement = f"{robot.name!r} was identified with unknown geometry: its links have no inertias here"
+    remedy = "only predict and inverse_dynamics() of its model use the identified parameters"
+    return (Finding("geometry", Severity.NOTE, statement, remedy),)
+
+
+def check_inertias(robot: Robot) -> tuple[Finding, ...]:
+    """Return warnings about links whose inertia is not physically consistent."""
+    return tuple(
+        Finding("inertia", Severity.WARNING, f"link {name!r}: {consistency.reason}", names=(name,))
+        for name, consistency in robot.consistency.items()
+        if not consistency
+    )
+
+
+def check_drives(robot: Robot) -> tuple[Finding, ...]:
+    """Return warnings about negative rotor inertia and about friction that drives instead of braking."""
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    drives = [("joint", joint.name, joint.drive) for joint in joints]
+    drives += [("motor", motor.name, motor.drive) for motor in robot.motors]
+    negative = tuple(
+        Finding(
+            "drive",
+            Severity.WARNING,
+            f"{kind} {name!r}: its {quantity} {value:g} is negative",
+            remedy="check the sign",
+            names=(name,),
+            fields={quantity: value},
+        )
+        for kind, name, drive in drives
+        for quantity, value in (
+            ("rotor inertia", drive.rotor_inertia),
+            # With a root, only the sum of the laws must brake.
+            ("viscous friction", drive.viscous if drive.root is None else 0.0),
+            ("Coulomb friction", drive.coulomb if drive.root is None else 0.0),
+            ("load-dependent friction", drive.load or 0.0),
+        )
+        if value < 0.0
+    )
+    driving = tuple(
+        Finding(
+            "drive",
+            Severity.WARNING,
+            f"{kind} {name!r}: the sum of its viscous, Coulomb and root friction drives instead of braking at a speed "
+            f"of {speed:g}",
+            remedy="check the signs, or give a smaller friction_speed",
+            names=(name,),
+            fields={"speed": speed},
+        )
+        for kind, name, drive in drives
+        if drive.root is not None and (speed := find_driving_speed(drive)) is not None
+    )
+    return negative + driving

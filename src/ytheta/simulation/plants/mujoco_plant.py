@@ -21,10 +21,10 @@ from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.friction_curve import compute_friction
+from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.shapes import Float, PerJoint, PerState
 
 # MuJoCo's parameters of loop constraints: solref contains the time constant (s) and the damping ratio; solimp contains

@@ -29,7 +29,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
-from ytheta.robot.floating.base import refuse_floating_base
+from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.support.mjcf_models import read
-from ytheta.robot.collision import CollisionShape, ShapeKind
 from ytheta.robot.kinematics import link_poses
+from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot
 
 MODEL = """<mujoco>

@@ -21,7 +21,7 @@ from tests.support.mjcf_models import (
 )
 from ytheta.dynamics.kernels import inverse_dynamics
 from ytheta.errors import RobotError
-from ytheta.robot.floating.base import fix_base
+from ytheta.robot.floating import fix_base
 from ytheta.robot.reading.load import load
 
 SEVERAL_JOINTS = world_text(

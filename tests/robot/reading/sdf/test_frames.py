@@ -11,7 +11,7 @@ from tests.support.sdf_models import ON_WORLD, make_document, make_joint, make_l
 from ytheta.errors import RobotFileError
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.robot.frame import Frame
-from ytheta.robot.reading.sdf.frames import FrameGraph, Placed, Scope
+from ytheta.robot.reading.sdf.models import FrameGraph, FramePlacement, Scope
 from ytheta.robot.reading.sdf.reader import read_sdf
 from ytheta.robot.reading.snap import Snapper
 
@@ -29,10 +29,10 @@ def read(content: str) -> None:
 def test_relative_poses_are_products_of_the_steps_between_two_frames() -> None:
     scope = Scope()
     placed = {
-        "a": Placed(make_frame("a", "1 2 3 0.1 0.2 0.3"), scope),
-        "b": Placed(make_frame("b", "0.1 0 0 0 0.5 0", "a"), scope),
-        "c": Placed(make_frame("c", "0 0.2 0 0.4 0 0", "b"), scope),
-        "d": Placed(make_frame("d", "0 0 0.3 0 0 0.6", "a"), scope),
+        "a": FramePlacement(make_frame("a", "1 2 3 0.1 0.2 0.3"), scope),
+        "b": FramePlacement(make_frame("b", "0.1 0 0 0 0.5 0", "a"), scope),
+        "c": FramePlacement(make_frame("c", "0 0.2 0 0.4 0 0", "b"), scope),
+        "d": FramePlacement(make_frame("d", "0 0 0.3 0 0 0.6", "a"), scope),
     }
     graph = FrameGraph(placed, Snapper(0.0))
     b = Frame.shift(0.1) @ Frame.from_rpy(0.0, 0.5, 0.0)

@@ -9,7 +9,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.sdf_models import make_document, make_joint, make_link
-from ytheta.robot.collision import CollisionShape, ShapeKind
+from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ytheta.robot.reading.sdf.spanning_tree import Edge, find_spanning_tree
+from ytheta.robot.reading.sdf.assembly import Edge, find_spanning_tree
 
 
 def test_a_tree_keeps_its_joints() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from ytheta.files.bounded import locate_reference, read_bytes, resolve_reference
 from ytheta.files.xml_document import MAX_DEPTH, Node, parse_xml
-from ytheta.robot.reading.mjcf.compiler import Compiler
+from ytheta.robot.reading.mjcf.attributes import Compiler
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
 
 

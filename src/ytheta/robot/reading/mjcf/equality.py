@@ -14,12 +14,10 @@ from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
-from ytheta.robot.reading.mjcf.bodies import WORLD, Body, make_unique
-from ytheta.robot.reading.mjcf.compiler import Compiler, read_flag
-from ytheta.robot.reading.mjcf.defaults import Defaults
-from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.mjcf.orientation import read_pose, read_segment
-from ytheta.robot.reading.mjcf.tendons import FixedTendons, Terms
+from ytheta.robot.reading.description import FindingCollector
+from ytheta.robot.reading.mjcf.actuators import FixedTendons, Terms
+from ytheta.robot.reading.mjcf.attributes import Compiler, Defaults, read_flag, read_pose, read_segment
+from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody, make_unique
 from ytheta.robot.reading.snap import Snapper
 
 _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -34,7 +32,7 @@ class EqualityReader:
 
     compiler: Compiler
     snapper: Snapper
-    bodies: Mapping[str, Body]
+    bodies: Mapping[str, MjcfBody]
     joints: Sequence[Joint]
     refs: Mapping[str, float]
     joint_names: set[str]

@@ -20,15 +20,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
+from ytheta.robot.floating import list_home
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
+from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.mjcf.actuators import Actuation
-from ytheta.robot.reading.mjcf.bodies import Body, make_unique
-from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_leading, read_limits
-from ytheta.robot.reading.mjcf.findings import FindingCollector
+from ytheta.robot.reading.mjcf.attributes import Compiler, read_choice, read_leading, read_limits
+from ytheta.robot.reading.mjcf.bodies import MjcfBody, make_unique
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
@@ -72,7 +74,7 @@ class JointReader:
     fix_base: bool
     props: frozenset[str] = frozenset()
 
-    def read_chain(self, body: Body) -> tuple[MjcfJoint, ...]:
+    def read_chain(self, body: MjcfBody) -> tuple[MjcfJoint, ...]:
         """Return the joints between a body and its parent."""
         free = [node for node, _ in body.joints if self._is_free(node, body)]
         if free and not self._stays(body):
@@ -127,7 +129,7 @@ class JointReader:
             parent = joint.child
         return hinges
 
-    def _is_free(self, node: Node, body: Body) -> bool:
+    def _is_free(self, node: Node, body: MjcfBody) -> bool:
         """Whether this is a free joint, even if it becomes fixed. Raises an error if it is not supported."""
         if node.tag != "freejoint":
             read_choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
@@ -139,7 +141,7 @@ class JointReader:
             self.findings.note("free bodies beside the robot are left at their positions in the file: {}", body.name)
         return True
 
-    def _stays(self, body: Body) -> bool:
+    def _stays(self, body: MjcfBody) -> bool:
         return self.fix_base or body.name in self.props
 
     def _read_joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> MjcfJoint:
@@ -232,7 +234,7 @@ def _has_springdamper(node: Node) -> bool:
     return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))
 
 
-def find_props(bodies: Sequence[Body], driven: Collection[str] = ()) -> frozenset[str]:
+def find_props(bodies: Sequence[MjcfBody], driven: Collection[str] = ()) -> frozenset[str]:
     """Return the bodies of free parts that are not the robot. ``driven`` are the joints that actuators drive.
 
     These are free bodies without further joints beside something that moves by joints, such as a cube to be held; if
@@ -255,3 +257,57 @@ def find_props(bodies: Sequence[Body], driven: Collection[str] = ()) -> frozense
 
 def _is_free_joint(node: Node) -> bool:
     return node.tag == "freejoint" or node.get("type", "hinge") == "free"
+
+
+# The home configuration of an MJCF robot, from a keyframe.
+
+
+HOME_KEY = "home"
+
+
+def read_home(keyframe: Node, joints: Sequence[MjcfJoint]) -> dict[str, float]:
+    """Return the positions of the keyframe ``home`` by joint, if it has as many positions as the joints need."""
+    for key in keyframe.all("key"):
+        if key.get("name", "") == HOME_KEY and "qpos" in key.attributes:
+            qpos = key.numbers("qpos")
+            if len(qpos) == sum(joint.positions for joint in joints):
+                return _assign(qpos, joints)
+    return {}
+
+
+def _assign(qpos: Sequence[float], joints: Sequence[MjcfJoint]) -> dict[str, float]:
+    home: dict[str, float] = {}
+    start = 0
+    for k, joint in enumerate(joints):
+        values = qpos[start : start + joint.positions]
+        start += joint.positions
+        if len(values) == 1:
+            home[joint.joint.name] = values[0]
+        elif len(values) == BALL_POSITIONS:
+            names = (hinge.joint.name for hinge in joints[k : k + len(BALL_AXES)])
+            home |= dict(zip(names, _compute_angles(values), strict=True))
+        elif joint.base_pose is not None:
+            home |= dict.fromkeys(BASE_COORDINATES, 0.0) | dict(list_home(_read_pose(values)))
+    return home
+
+
+def _read_pose(values: Sequence[float]) -> Frame:
+    """Return the pose of a floating base from its position and its quaternion w, x, y, z."""
+    position = Frame.shift(*values[:3])
+    try:
+        return position @ Frame.from_quaternion(*values[3:])
+    except InputError:
+        return position
+
+
+def _compute_angles(quaternion: Sequence[float]) -> tuple[float, float, float]:
+    """Return the angles of successive turns about x, y and z."""
+    try:
+        rotation = Frame.from_quaternion(*quaternion).rotation
+    except InputError:
+        return 0.0, 0.0, 0.0
+    return (
+        math.atan2(-rotation[1][2], rotation[2][2]),
+        math.asin(max(-1.0, min(1.0, rotation[0][2]))),
+        math.atan2(-rotation[0][1], rotation[0][0]),
+    )

@@ -11,31 +11,44 @@ only if the inertia of a moving body depends on them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
+from ytheta.errors import InputError, suggest_names
 from ytheta.files.xml_document import Node
-from ytheta.robot.floating.base import list_home
-from ytheta.robot.frame import Vector, to_vector
+from ytheta.robot.checks import check_shape
+from ytheta.robot.floating import list_home
+from ytheta.robot.frame import Frame, Vector, to_vector
+from ytheta.robot.loops.independent import choose_actuated
 from ytheta.robot.missing_meshes import describe_missing_meshes
-from ytheta.robot.parts import Joint, JointKind, Link
-from ytheta.robot.reading.actuated import choose_actuated
-from ytheta.robot.reading.digits import find_closure_tolerance
-from ytheta.robot.reading.mjcf.actuators import drive_joints, read_actuators
-from ytheta.robot.reading.mjcf.bodies import WORLD, Body, read_bodies
-from ytheta.robot.reading.mjcf.collision import read_collision
-from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_compiler
-from ytheta.robot.reading.mjcf.defaults import read_defaults
-from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections, resolve_packages
+from ytheta.robot.parts import CollisionShape, Joint, JointKind, Link, ShapeKind, describe_mesh
+from ytheta.robot.reading.description import FindingCollector, find_closure_tolerance
+from ytheta.robot.reading.mjcf.actuators import drive_joints, read_actuators, read_tendons
+from ytheta.robot.reading.mjcf.attributes import (
+    Compiler,
+    Defaults,
+    read_choice,
+    read_compiler,
+    read_defaults,
+    read_pose,
+    read_segment,
+)
+from ytheta.robot.reading.mjcf.bodies import (
+    MASSLESS,
+    WORLD,
+    BodyInertia,
+    MjcfBody,
+    identify_element,
+    read_bodies,
+    read_inertia,
+    scale,
+)
+from ytheta.robot.reading.mjcf.document import insert_includes, locate_asset, merge_sections, resolve_packages
 from ytheta.robot.reading.mjcf.equality import EqualityReader
-from ytheta.robot.reading.mjcf.expansion.attach import expand_models
-from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props
-from ytheta.robot.reading.mjcf.keyframe import read_home
-from ytheta.robot.reading.mjcf.masses.inertia import MASSLESS, BodyInertia, identify_element, read_inertia, scale
-from ytheta.robot.reading.mjcf.masses.mesh import MeasuredMeshes, measure_meshes
-from ytheta.robot.reading.mjcf.tendons import read_tendons
+from ytheta.robot.reading.mjcf.expansion import expand_models
+from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props, read_home
+from ytheta.robot.reading.mjcf.meshes import MeasuredMeshes, measure_meshes
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
@@ -125,7 +138,7 @@ def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
 
 
 def _read_inertias(
-    bodies: Sequence[Body],
+    bodies: Sequence[MjcfBody],
     joints: Sequence[Joint],
     compiler: Compiler,
     findings: FindingCollector,
@@ -154,12 +167,12 @@ def _read_inertias(
     return inertias
 
 
-def _list_missing_files(body: Body, compiler: Compiler, meshes: MeasuredMeshes) -> list[str]:
+def _list_missing_files(body: MjcfBody, compiler: Compiler, meshes: MeasuredMeshes) -> list[str]:
     keys = map(identify_element, body.content.find_meshes(compiler))
     return [meshes.missing_files[key] for key in keys if key in meshes.missing_files]
 
 
-def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: FindingCollector) -> None:
+def _report_ignored_forces(root: Node, bodies: Iterable[MjcfBody], findings: FindingCollector) -> None:
     """Add warnings about forces in the file that a robot description cannot contain."""
     for body in bodies:
         if body.node.number("gravcomp", 0.0) != 0.0:
@@ -190,3 +203,102 @@ def _read_gravity(root: Node) -> Vector:
 def _is_disabled(root: Node, effect: str) -> bool:
     flags = [node for node in merge_sections(root, "option").all("flag") if effect in node.attributes]
     return bool(flags) and read_choice(flags[-1], effect, "enable", ("enable", "disable")) == "disable"
+
+
+# Collision shapes of MJCF bodies: the geoms that can collide. Meshes are located but not opened.
+#
+# A geom can collide unless ``contype`` and ``conaffinity`` are both zero. Planes and height fields are surroundings and
+# not part of a link, so they are left out; they are given as obstacles where obstacles matter.
+
+
+_NO_SNAPPING = Snapper(0.0)
+_SURROUNDINGS = ("plane", "hfield")
+_HALF_SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}  # number of sizes in MJCF
+_INLINE = "the vertices of mesh {!r} are not in a file; save the mesh as a file"
+
+
+@dataclass(frozen=True)
+class MeshAsset:
+    """A mesh of the section ``<asset>``: its file, or why it has none, and its scale."""
+
+    file: str
+    scale: tuple[float, ...]
+
+
+def read_collision(
+    root: Node,
+    path: Path,
+    bodies: Iterable[MjcfBody],
+    compiler: Compiler,
+    defaults: Defaults,
+    findings: FindingCollector,
+    allow_paths: Sequence[Path] = (),
+) -> tuple[CollisionShape, ...]:
+    """Return the shapes of all geoms that can collide. Faulty ones are left out, with a warning."""
+    assets = _read_mesh_assets(root, path, compiler, defaults, allow_paths)
+    shapes: list[CollisionShape] = []
+    for body in bodies:
+        for node, around in body.content.geoms:
+            try:
+                if _can_collide(node) and _read_type(node) not in _SURROUNDINGS:
+                    shape = _read_shape(body.name, node, around, compiler, assets)
+                    check_shape(shape)
+                    shapes.append(shape)
+            except InputError as error:
+                findings.warn("collision shapes are left out: {}", f"one of {body.name!r} ({error})")
+    return tuple(shapes)
+
+
+def _can_collide(node: Node) -> bool:
+    return node.number("contype", 1.0) != 0.0 or node.number("conaffinity", 1.0) != 0.0
+
+
+def _read_type(node: Node) -> str:
+    return read_choice(node, "type", "sphere", (*_HALF_SIZES, *_SURROUNDINGS, "mesh", "sdf"))
+
+
+def _read_shape(
+    link: str, node: Node, around: Frame, compiler: Compiler, assets: Mapping[str, MeshAsset]
+) -> CollisionShape:
+    kind = _read_type(node)
+    if "mesh" in node.attributes or kind not in _HALF_SIZES:  # MuJoCo fits a primitive with a mesh to the mesh
+        name = node.text("mesh")
+        if name not in assets:
+            raise node.error(f"there is no mesh {name!r} in <asset>{suggest_names(name, assets)}")
+        frame = around @ read_pose(node, compiler, _NO_SNAPPING)
+        return CollisionShape(link, ShapeKind.MESH, assets[name].scale, frame, assets[name].file)
+    count, sizes = _HALF_SIZES[kind], node.numbers("size", default=())
+    if "fromto" in node.attributes and kind != "sphere":
+        frame, half = read_segment(node)
+        sizes = (*sizes[:1] * (count - 1), half)
+    else:
+        frame = read_pose(node, compiler, _NO_SNAPPING)
+    if len(sizes) < count or min(sizes[:count]) <= 0.0:
+        raise node.error(f"the size {sizes} of a {kind} should start with {count} positive numbers; add 'size'")
+    return CollisionShape(link, ShapeKind(kind), _convert_sizes(kind, sizes[:count]), around @ frame)
+
+
+def _convert_sizes(kind: str, sizes: tuple[float, ...]) -> tuple[float, ...]:
+    """Return lengths instead of half-lengths."""
+    if kind == "box":
+        return tuple(2.0 * size for size in sizes)
+    return (sizes[0], 2.0 * sizes[1]) if kind in ("capsule", "cylinder") else sizes
+
+
+def _read_mesh_assets(
+    root: Node, path: Path, compiler: Compiler, defaults: Defaults, allow_paths: Sequence[Path]
+) -> dict[str, MeshAsset]:
+    assets: dict[str, MeshAsset] = {}
+    for element in merge_sections(root, "asset").all("mesh"):
+        node = defaults.apply(element, "mesh")
+        reference = node.get("file", "")
+        name = node.get("name", "") or PurePosixPath(reference.replace("\\", "/")).stem
+        moved = [key for key in ("refpos", "refquat") if key in node.attributes]
+        if moved:
+            text = f"mesh {name!r} is moved by '{moved[0]}', which is not supported; save it in its own coordinates"
+        elif reference:
+            text = describe_mesh(locate_asset(node, "file", path, compiler, allow_paths), reference)
+        else:
+            text = _INLINE.format(name)
+        assets[name] = MeshAsset(text, node.numbers("scale", 3, default=(1.0, 1.0, 1.0)))
+    return assets

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ytheta.errors import RobotError
-from ytheta.robot.floating.base import FREE_JOINT, list_home
+from ytheta.files.xml_document import Node
+from ytheta.robot.floating import FREE_JOINT, list_home
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
+from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.mjcf.bodies import make_unique
-from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.sdf.frames import WORLD
-from ytheta.robot.reading.sdf.joints import BALL, ChainReader, SdfJoint
-from ytheta.robot.reading.sdf.selection import Selection
-from ytheta.robot.reading.sdf.spanning_tree import Edge, SpanningTree, find_spanning_tree
-from ytheta.robot.structure.tree import MAX_JOINTS
+from ytheta.robot.reading.sdf.joints import BALL, GEARBOX, ChainReader, SdfJoint
+from ytheta.robot.reading.sdf.models import SEPARATOR, WORLD, SdfContent
+from ytheta.robot.structure import MAX_JOINTS
 
 
 @dataclass
@@ -33,7 +32,7 @@ class Assembly:
 
 
 def assemble(
-    selection: Selection, reader: ChainReader, static: Collection[str], *, fix_base: bool, coupled: Collection[str]
+    selection: RobotSelection, reader: ChainReader, static: Collection[str], *, fix_base: bool, coupled: Collection[str]
 ) -> Assembly:
     """Return joints, loops and couplings. ``coupled`` are keys of joints that must not be cut."""
     edges = [
@@ -56,7 +55,7 @@ def assemble(
     return assembly
 
 
-def _close_loop(joint: SdfJoint, selection: Selection, reader: ChainReader, assembly: Assembly) -> None:
+def _close_loop(joint: SdfJoint, selection: RobotSelection, reader: ChainReader, assembly: Assembly) -> None:
     """Add a loop. Of a joint that becomes a chain, all parts but the last are added to the tree."""
     parent, child = selection.name_link(joint.parent), selection.name_link(joint.child)
     cut = reader.make_cut_joint(joint, parent, child)
@@ -84,7 +83,7 @@ def _find_movable(link: str, joints: Iterable[Joint]) -> frozenset[str]:
 
 
 def _place_roots(
-    selection: Selection,
+    selection: RobotSelection,
     tree: SpanningTree,
     reader: ChainReader,
     static: Collection[str],
@@ -133,3 +132,184 @@ def _find_moving_roots(joints: Iterable[Joint]) -> set[str]:
             link = above[link].parent
         roots |= {link} if joint.moves else set()
     return roots
+
+
+# The choice of the robot among the models of a file: the one whose joints move.
+#
+# Models that joints of the world connect are one robot.
+
+
+MAX_NAMES = 12  # of models, in an error message
+
+
+@dataclass(frozen=True)
+class RobotSelection:
+    """The links and joints of the robot, by key, and the name of the robot. ``prefix`` is left out of all names."""
+
+    name: str
+    prefix: str
+    links: Mapping[str, Node]
+    joints: Mapping[str, SdfJoint]
+
+    def name_link(self, key: str) -> str:
+        return key if key == WORLD else key.removeprefix(self.prefix)
+
+
+def select_robot(
+    content: SdfContent, joints: Mapping[str, SdfJoint], root: Node, findings: FindingCollector
+) -> RobotSelection:
+    """Return the only model with joints that move, or the only model. RobotFileError if there are several."""
+    tops = content.top_models
+    models = dict.fromkeys(tops.values())
+    ends = [(joint.parent, joint.child) for joint in joints.values() if WORLD not in (joint.parent, joint.child)]
+    groups = group_links(models, ((tops[a], tops[b]) for a, b in ends))
+    static = {groups[tops[link]] for link in content.static}
+    moving = {groups[tops[_find_body(joint)]] for joint in joints.values() if is_movable(joint)}
+    all_groups = list(dict.fromkeys(groups.values()))
+    for candidates in (
+        [group for group in all_groups if group in moving and group not in static],
+        [group for group in all_groups if group in moving],
+        [group for group in all_groups if group not in static],
+        all_groups,
+    ):
+        if len(candidates) > 1:
+            names = ", ".join(candidates[:MAX_NAMES]) + (" …" if len(candidates) > MAX_NAMES else "")
+            statement = f"the file has {len(candidates)} models, and each could be the robot: {names}"
+            raise root.error(f"{statement}; save the one that is meant as a file of its own, in <sdf>")
+        if candidates:
+            return _make_selection(candidates[0], groups, content, joints, findings)
+    raise root.error("there is no model with a link; give the file of the robot")
+
+
+def is_movable(joint: SdfJoint) -> bool:
+    """Whether a joint moves a link."""
+    return joint.kind not in ("fixed", GEARBOX) and not joint.parent == joint.child == WORLD
+
+
+def _make_selection(
+    group: str,
+    groups: Mapping[str, str],
+    content: SdfContent,
+    joints: Mapping[str, SdfJoint],
+    findings: FindingCollector,
+) -> RobotSelection:
+    models = [model for model in groups if groups[model] == group]
+    for model in groups:
+        if model not in models:
+            findings.note("models beside the robot are left out: {}", model)
+    links = {key: node for key, node in content.links.items() if content.top_models[key] in models}
+    chosen = {key: joint for key, joint in joints.items() if _find_body(joint) in links}
+    return RobotSelection(
+        content.placed[models[0]].node.text("name"),
+        f"{models[0]}{SEPARATOR}" if len(models) == 1 else "",
+        links,
+        chosen,
+    )
+
+
+def _find_body(joint: SdfJoint) -> str:
+    """Return the key of a link of a joint that is not the world, if there is one."""
+    return joint.parent if joint.child == WORLD else joint.child
+
+
+# The tree of an SDF model, whose links and joints are a graph: joints of the tree, and joints that close loops.
+#
+# Each link keeps one of the joints whose child it is: the first that is not a ball joint, since a ball joint is the
+# simplest to cut. The others close loops, or connect parts that nothing else connects. Such a joint may point towards the
+# root; it is reversed then.
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A joint between two links, by key. ``cut_first``: whether it is cut rather than another one."""
+
+    joint: str
+    parent: str
+    child: str
+    cut_first: bool = False
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """Joints of the tree by key, from the roots outwards, each with whether it is reversed; and the cut joints.
+
+    ``roots`` are the links without a joint towards the world, one of each connected part.
+    """
+
+    joints: tuple[tuple[str, bool], ...]
+    cut: tuple[str, ...]
+    roots: tuple[str, ...]
+
+
+def find_spanning_tree(links: Sequence[str], edges: Sequence[Edge]) -> SpanningTree:
+    """Return the tree of all links; the world is not one of the links."""
+    kept = _choose_parent_joints(edges)
+    groups = _Groups((WORLD, *links))
+    in_tree: set[str] = set()
+    for edge in (*(edge for edge in edges if edge.joint in kept), *(edge for edge in edges if edge.joint not in kept)):
+        if groups.merge(edge.parent, edge.child):
+            in_tree.add(edge.joint)
+    neighbours: dict[str, list[Edge]] = {link: [] for link in (WORLD, *links)}
+    children: set[str] = set()
+    for edge in edges:
+        if edge.joint in in_tree:
+            neighbours[edge.parent].append(edge)
+            neighbours[edge.child].append(edge)
+            children.add(edge.child)
+    visited: set[str] = set()
+    joints: list[tuple[str, bool]] = []
+    roots: list[str] = []
+    # Links that are nobody's child come first: with them as roots, few joints are reversed.
+    for start in (WORLD, *(link for link in links if link not in children), *links):
+        if start in visited:
+            continue
+        roots += [start] if start != WORLD else []
+        visited.add(start)
+        waiting = [start]
+        while waiting:
+            link = waiting.pop()
+            for edge in neighbours[link]:
+                other = edge.child if edge.parent == link else edge.parent
+                if other not in visited:
+                    visited.add(other)
+                    joints.append((edge.joint, edge.child == link))
+                    waiting.append(other)
+    cut = tuple(edge.joint for edge in edges if edge.joint not in in_tree)
+    return SpanningTree(tuple(joints), cut, tuple(roots))
+
+
+def _choose_parent_joints(edges: Iterable[Edge]) -> set[str]:
+    """Return the joints that stay, one for each link: its first joint that is not to be cut, or else its first one."""
+    best: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.child not in best or (best[edge.child].cut_first and not edge.cut_first):
+            best[edge.child] = edge
+    return {edge.joint for edge in best.values()}
+
+
+class _Groups:
+    """Sets of connected links."""
+
+    def __init__(self, links: Iterable[str]) -> None:
+        self._above = {link: link for link in links}
+
+    def find(self, link: str) -> str:
+        while self._above[link] != link:
+            self._above[link] = self._above[self._above[link]]
+            link = self._above[link]
+        return link
+
+    def merge(self, a: str, b: str) -> bool:
+        """Connect two links; False if they are connected already."""
+        a, b = self.find(a), self.find(b)
+        self._above[b] = a
+        return a != b
+
+
+def group_links(links: Iterable[str], connections: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Return, for each of the links, one link of its connected part; the same one for all links of a part."""
+    links = list(links)
+    groups = _Groups(links)
+    for a, b in connections:
+        groups.merge(a, b)
+    return {link: groups.find(link) for link in links}

@@ -21,10 +21,10 @@ from ytheta.errors import InputError
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits
-from ytheta.robot.reading.mjcf.findings import FindingCollector
+from ytheta.robot.reading.description import FindingCollector
+from ytheta.robot.reading.sdf.document import DRAKE
 from ytheta.robot.reading.sdf.elements import parse_numbers, read_bound, read_number, read_numbers
-from ytheta.robot.reading.sdf.expansion.document import DRAKE
-from ytheta.robot.reading.sdf.frames import FrameGraph, Scope
+from ytheta.robot.reading.sdf.models import FrameGraph, Scope
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 GEARBOX = "gearbox"

@@ -10,33 +10,35 @@ inertia is computed from them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
-from ytheta.robot.collision import CollisionShape
 from ytheta.robot.frame import Frame, Vector, to_vector
-from ytheta.robot.parts import Coupling, Force, Link
-from ytheta.robot.reading.actuated import ACTUATED, choose_actuated
-from ytheta.robot.reading.digits import find_closure_tolerance
+from ytheta.robot.loops.independent import ACTUATED, choose_actuated
+from ytheta.robot.parts import CollisionShape, Coupling, Force, Link
+from ytheta.robot.reading.description import FindingCollector, find_closure_tolerance
 from ytheta.robot.reading.mjcf.bodies import make_unique
-from ytheta.robot.reading.mjcf.findings import FindingCollector
-from ytheta.robot.reading.sdf.assembly import Assembly, assemble
-from ytheta.robot.reading.sdf.couplings import name_position, read_gearboxes, read_mimics
+from ytheta.robot.reading.sdf.assembly import Assembly, RobotSelection, assemble, is_movable, select_robot
+from ytheta.robot.reading.sdf.document import MERGED, FileFinder, expand_document
 from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbers, require_text
-from ytheta.robot.reading.sdf.expansion.document import expand_document
-from ytheta.robot.reading.sdf.expansion.uris import FileFinder
-from ytheta.robot.reading.sdf.foreign_elements import report_foreign_elements
-from ytheta.robot.reading.sdf.frames import SEPARATOR, WORLD, FrameGraph, Placed
-from ytheta.robot.reading.sdf.inertias import SolidShape, read_inertia
-from ytheta.robot.reading.sdf.joints import GEARBOX, PLANAR, TYPES, ChainReader, SdfJoint
-from ytheta.robot.reading.sdf.models import BodyFinder, Content, read_content
-from ytheta.robot.reading.sdf.selection import Selection, is_movable, select_robot
-from ytheta.robot.reading.sdf.shapes import locate_collision, read_collision
+from ytheta.robot.reading.sdf.joints import GEARBOX, PLANAR, TYPES, UNIVERSAL, ChainReader, SdfJoint
+from ytheta.robot.reading.sdf.links import SolidShape, locate_collision, read_collision, read_inertia
+from ytheta.robot.reading.sdf.models import (
+    SEPARATOR,
+    WORLD,
+    BodyFinder,
+    FrameGraph,
+    FramePlacement,
+    SdfContent,
+    read_content,
+)
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
@@ -102,7 +104,7 @@ def _choose_actuated(robot: Robot) -> Robot:
     return replace(robot, findings=(*robot.findings, finding))
 
 
-def _list_nodes(selection: Selection, content: Content) -> list[Node]:
+def _list_nodes(selection: RobotSelection, content: SdfContent) -> list[Node]:
     """Return the elements of the robot's models, links and joints."""
     tops = {content.top_models[key] for key in selection.links}
     models = [
@@ -120,7 +122,7 @@ def _find_world(root: Node) -> Node | None:
     return worlds[0] if worlds else None
 
 
-def _read_joint(key: str, placed: Placed, bodies: BodyFinder, snapper: Snapper) -> SdfJoint:
+def _read_joint(key: str, placed: FramePlacement, bodies: BodyFinder, snapper: Snapper) -> SdfJoint:
     node, scope = placed.node, placed.scope
     kind = node.text("type")
     if kind not in TYPES:
@@ -149,15 +151,15 @@ def _clean(frame: Frame, node: Node, snapper: Snapper) -> Frame:
     return Frame((x, y, z), frame.rotation)
 
 
-def _rename(joint: SdfJoint, selection: Selection) -> SdfJoint:
+def _rename(joint: SdfJoint, selection: RobotSelection) -> SdfJoint:
     return replace(joint, name=joint.key.removeprefix(selection.prefix))
 
 
 def _build(
-    selection: Selection,
+    selection: RobotSelection,
     assembly: Assembly,
     couplings: Iterable[Coupling],
-    content: Content,
+    content: SdfContent,
     graph: FrameGraph,
     files: FileFinder,
     findings: FindingCollector,
@@ -199,7 +201,7 @@ def _read_shape(
     name: str,
     key: str,
     node: Node,
-    content: Content,
+    content: SdfContent,
     graph: FrameGraph,
     files: FileFinder,
     findings: FindingCollector,
@@ -208,7 +210,7 @@ def _read_shape(
     return read_collision(name, node, frame, files, findings)
 
 
-def _read_springs(selection: Selection, moving: set[str], used: set[str]) -> Iterable[Force]:
+def _read_springs(selection: RobotSelection, moving: set[str], used: set[str]) -> Iterable[Force]:
     for joint in selection.joints.values():
         for tag in ("axis", "axis2"):
             axis = joint.node.first(tag)
@@ -236,3 +238,170 @@ def _read_gravity(world: Node | None) -> Vector:
     if world is None:
         return STANDARD_GRAVITY
     return to_vector(read_numbers(world, "gravity", 3, WORLD_GRAVITY))
+
+
+# Couplings of SDF joints: ``<mimic>`` and gearboxes.
+#
+# A mimic joint follows another one: ``position = multiplier * (leader - reference) + offset``. A gearbox couples the
+# angles of its parent and of its child, both seen from a reference body: ``theta_2 = -ratio * theta_1``.
+
+
+MAX_COSINE_LOSS = 1e-3  # 1 - |cos| of the angle between parallel axes: 2.6 degrees
+
+
+def read_mimics(joints: Mapping[str, SdfJoint], bodies: BodyFinder) -> Iterator[Coupling]:
+    """Yield the couplings of all joints that follow another one."""
+    for joint in joints.values():
+        for tag in ("axis", "axis2"):
+            axis = joint.node.first(tag)
+            mimic = None if axis is None else axis.first("mimic")
+            if mimic is not None:
+                yield _read_mimic(joint, tag, mimic, joints, bodies)
+
+
+def _read_mimic(joint: SdfJoint, tag: str, mimic: Node, joints: Mapping[str, SdfJoint], bodies: BodyFinder) -> Coupling:
+    key = bodies.graph.find(mimic.text("joint"), joint.scope, mimic)
+    if key not in joints:
+        raise mimic.error(f"{mimic.text('joint')!r} is not a joint of this model; name the joint that is followed")
+    factor = read_number(mimic, "multiplier", 1.0)
+    offset = read_number(mimic, "offset", 0.0) - factor * read_number(mimic, "reference", 0.0)
+    leader = name_position(joints[key], mimic.get("axis", "axis"))
+    return Coupling(name_position(joint, tag), ((leader, factor),), offset)
+
+
+def name_position(joint: SdfJoint, tag: str) -> str:
+    """Return the name of the position that belongs to an axis of a joint."""
+    if joint.kind in UNIVERSAL:
+        return f"{joint.name}.{'2' if tag == 'axis2' else '1'}"
+    return joint.name
+
+
+def read_gearboxes(
+    gearboxes: Iterable[SdfJoint], joints: Mapping[str, SdfJoint], reader: ChainReader, bodies: BodyFinder
+) -> Iterator[Coupling]:
+    """Yield the couplings of gearboxes between two hinges on a common body."""
+    for gearbox in gearboxes:
+        coupling = _read_gearbox(gearbox, list(joints.values()), reader, bodies)
+        if coupling is not None:
+            yield coupling
+
+
+def _read_gearbox(
+    gearbox: SdfJoint, joints: Sequence[SdfJoint], reader: ChainReader, bodies: BodyFinder
+) -> Coupling | None:
+    node = gearbox.node
+    reference = bodies.find_link(require_text(node, "gearbox_reference_body"), gearbox.scope, node)
+    ratio = read_number(node, "gearbox_ratio", 1.0)
+    first = _find_hinge(gearbox, "axis", gearbox.parent, reference, joints, reader)
+    second = _find_hinge(gearbox, "axis2", gearbox.child, reference, joints, reader)
+    if first is None or second is None:
+        reader.findings.warn(
+            "gearboxes are ignored unless hinges with parallel axes connect both sides to the reference body: {}",
+            gearbox.name,
+        )
+        return None
+    return Coupling(second[0], ((first[0], -ratio * first[1] / second[1]),))
+
+
+def _find_hinge(
+    gearbox: SdfJoint, tag: str, link: str, reference: str, joints: Sequence[SdfJoint], reader: ChainReader
+) -> tuple[str, float] | None:
+    """Return the hinge between the reference body and a link, and the sign of its position about the gearbox's axis."""
+    direction = _compute_axis_in_world(gearbox, reader, tag)
+    for joint in joints:
+        if joint.kind in ("revolute", "continuous") and {joint.parent, joint.child} == {reference, link}:
+            cosine = float(direction @ _compute_axis_in_world(joint, reader, "axis"))
+            if 1.0 - abs(cosine) > MAX_COSINE_LOSS:
+                return None
+            return joint.name, (1.0 if cosine > 0.0 else -1.0) * (1.0 if joint.parent == reference else -1.0)
+    return None
+
+
+def _compute_axis_in_world(joint: SdfJoint, reader: ChainReader, tag: str) -> np.ndarray:
+    frame = reader.graph.relate(joint.key, WORLD)
+    return np.array(to_vector(np.array(frame.rotation) @ np.array(reader.read_axis(joint, tag))))
+
+
+# Elements in the models of a robot that SDF does not define: extensions of other programs, and misplaced elements.
+#
+# Such elements are ignored. Some of them change the dynamics, such as ``<drake:linear_bushing_rpy>`` or ``<soft_shape>``
+# of DART, so that a warning names them.
+
+
+_PLACE = ("pose", "frame")
+_MODEL = (
+    *_PLACE,
+    "allow_auto_disable",
+    "enable_wind",
+    "gripper",
+    "include",
+    "joint",
+    "link",
+    MERGED,
+    "model",
+    "plugin",
+)
+_LINK = (
+    *_PLACE,
+    "audio_sink",
+    "audio_source",
+    "battery",
+    "collision",
+    "enable_wind",
+    "gravity",
+    "inertial",
+    "kinematic",
+)
+_JOINT = (*_PLACE, "axis", "axis2", "child", "gearbox_ratio", "gearbox_reference_body", "parent", "physics", "plugin")
+_AXIS = ("xyz", "dynamics", "initial_position", "limit", "mimic", "use_parent_model_frame")
+
+# The elements of SDF 1.2 to 1.12 inside of those that the dynamics depend on.
+_DEFINED = {
+    "model": {*_MODEL, "self_collide", "static"},
+    "link": {
+        *(*_LINK, "light", "must_be_base_link", "particle_emitter", "plugin", "projector", "self_collide", "sensor"),
+        *("velocity_decay", "visual"),
+    },
+    "inertial": {*_PLACE, "auto_inertia_params", "density", "fluid_added_mass", "inertia", "mass"},
+    "inertia": {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"},
+    "joint": {*_JOINT, "screw_thread_pitch", "sensor", "thread_pitch"},
+    "axis": set(_AXIS),
+    "axis2": set(_AXIS),
+    "dynamics": {"damping", "friction", "spring_reference", "spring_stiffness"},
+    "limit": {"dissipation", "effort", "lower", "stiffness", "upper", "velocity"},
+}
+_DEFINED[MERGED] = _DEFINED["model"]
+
+# Extensions that are read, and those of contacts, views and controllers.
+_READ = {"drake:acceleration", "drake:damping", "drake:gear_ratio", "drake:rotor_inertia"}
+_HARMLESS = {
+    *("drake:collision_filter_group", "drake:controller_gains", "drake:illustration_properties"),
+    *("drake:perception_properties", "drake:proximity_properties"),
+    "contact",  # in links, for Bullet
+    "soft_contact",
+}
+
+_STATEMENT = "elements that SDF does not define are ignored, although they may change the dynamics: {}"
+
+
+def report_foreign_elements(nodes: Iterable[Node], findings: FindingCollector) -> None:
+    """Add a warning about all elements that SDF does not define inside of these models, links and joints."""
+    named: set[tuple[str, str]] = set()
+    for node in nodes:
+        for parent, child in _find_foreign(node):
+            if (parent.tag, child.tag) not in named:
+                named.add((parent.tag, child.tag))
+                findings.warn(_STATEMENT, f"<{child.tag}> in <{parent.tag}> ({child.path.name}, line {child.line})")
+
+
+def _find_foreign(node: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield pairs of an element and one inside of it that SDF does not define.
+
+    Models, links and joints inside are not searched, since they are arguments of their own.
+    """
+    for child in node.children:
+        if child.tag in _DEFINED[node.tag]:
+            if child.tag in _DEFINED and child.tag not in ("model", MERGED, "link", "joint"):
+                yield from _find_foreign(child)
+        elif child.tag not in _READ and child.tag not in _HARMLESS:
+            yield node, child

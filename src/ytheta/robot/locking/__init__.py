@@ -1,1 +1,0 @@
-"""Locked joints: joints that become fixed at given positions, so that the masses behind them stay."""

@@ -1,1 +1,0 @@
-"""Inertias of MJCF bodies: explicit ones, those of primitive shapes, and those of meshes."""

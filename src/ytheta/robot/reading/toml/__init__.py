@@ -1,1 +1,0 @@
-"""Reader of the TOML format of ytheta."""

@@ -1,1 +1,0 @@
-"""URDF: one module for each part of the format; ``reader`` combines them."""

@@ -1,1 +1,0 @@
-"""xacro files, expanded to URDF by xacrodoc in a process of its own."""

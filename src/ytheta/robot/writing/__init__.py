@@ -1,1 +1,0 @@
-"""Writers: robots as TOML and as MJCF."""

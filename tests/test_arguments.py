@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ytheta.arguments import check_count, check_kind, check_number, is_positive
+from ytheta.arguments import check_count, check_kind, check_number, check_path, is_positive
 from ytheta.errors import InputError
 
 
@@ -34,3 +35,18 @@ def test_long_values_are_shortened() -> None:
     with pytest.raises(InputError) as refused:
         check_kind("names", "a" * 1000, list, "a list of names")
     assert len(str(refused.value)) < 120
+
+
+# Paths that are arguments.
+
+
+def test_strings_and_paths_are_paths() -> None:
+    assert check_path("a.csv", "the log") == check_path(Path("a.csv"), "the log") == Path("a.csv")
+    cases: tuple[tuple[Any, str], ...] = (
+        (None, "the path of the log is None; give the name of a file"),
+        (3, "the path of the log is a value of type int"),
+        ("", "the path of the log is empty"),
+    )
+    for path, words in cases:
+        with pytest.raises(InputError, match=words):
+            check_path(path, "the log")

@@ -41,7 +41,7 @@ def test_imports_run_one_way() -> None:
 def test_an_import_in_the_wrong_direction_is_reported(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    victim = tmp_path / "src" / "ytheta" / "robot" / "structure" / "tree.py"
+    victim = tmp_path / "src" / "ytheta" / "robot" / "structure.py"
     victim.write_text(victim.read_text() + "\nimport ytheta.cli.app\n")
     result = _lint(tmp_path)
     assert result.returncode != 0

@@ -18,11 +18,11 @@ _CRITERIA = ("excitation/criteria/test_criteria.py",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "robot/inertia.py": ("robot/test_robot.py",),
-    "robot/structure.py": ("robot/test_robot.py", "robot/reading/test_urdf_reader.py"),
+    "robot/structure.py": ("robot/test_robot.py", "robot/reading/test_urdf.py"),
     "robot/modified_dh.py": (),
     "robot/loops/cut_joint.py": ("robot/loops/test_closure.py",),
     "robot/loops/solver.py": ("robot/loops/test_closure.py",),
-    "robot/reading/urdf.py": ("robot/reading/test_urdf_reader.py", "robot/reading/test_load.py"),
+    "robot/reading/urdf.py": ("robot/reading/test_urdf_extras.py", "robot/reading/test_load.py"),
     "robot/reading/sdf/models.py": _SDF,
     "robot/reading/sdf/joints.py": _SDF,
     "robot/reading/sdf/assembly.py": _SDF,

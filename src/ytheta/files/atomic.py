@@ -1,4 +1,4 @@
-"""Atomic writes: a file appears complete or not at all."""
+"""Atomic writes: a file appears complete or not at all. Temporary files, and tables as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def _make_write_error(path: Path, error: Exception) -> InputError:
 
 # Temporary files next to the files that they become, and the removal of those that a killed process left behind.
 #
-# A process locks its temporary file as long as it writes it. The operating system removes the lock when the process ends,
-# in whatever way, so a temporary file without a lock is stale.
+# A process locks its temporary file as long as it writes it. The operating system removes the lock when the process
+# ends, in whatever way, so a temporary file without a lock is stale.
 
 
 try:

@@ -1,4 +1,4 @@
-"""The files of a command: nothing that it reads may be overwritten by what it writes.
+"""Which files may be overwritten: not those that a command reads, and without asking only those that ytheta wrote.
 
 A command declares its outputs before its work begins. From then on every reader reports the files that it opens:
 robots and what they extend or include, meshes, logs and mappings. If one of them is an output, an error ends the
@@ -76,8 +76,8 @@ def _make_error(path: str | Path) -> InputError:
 # Every written file has a mark where its format allows it: a comment in TOML and YAML, a ``meta`` element in HTML,
 # a key in the metadata of Parquet, an array in NPZ. CSV and MCAP files have no place for a mark, so none is recognized.
 #
-# A file is overwritten only by a file of its kind, so that a trajectory never replaces a model. Marks of Parquet and NPZ
-# contain the kind; the kind of a TOML file follows from a key that only this kind has.
+# A file is overwritten only by a file of its kind, so that a trajectory never replaces a model. Marks of Parquet and
+# NPZ contain the kind; the kind of a TOML file follows from a key that only this kind has.
 
 
 MARK = "ytheta"

@@ -1,4 +1,4 @@
-"""Symbolic lengths: linear forms such as ``l1`` or ``-0.5*l1 + 0.1``.
+"""Symbolic lengths, which are linear forms such as ``l1`` or ``-0.5*l1 + 0.1``, and symbolic angles.
 
 The rotations of a robot's fixed frames are numeric, so that lengths stay *linear* in the symbols when frames are
 composed. Products of lengths arise only in the dynamics, where lengths are scalars of other types.
@@ -24,7 +24,7 @@ MAX_PARTS = 500  # numbers, names and operations of one expression
 
 
 class SymbolKind(StrEnum):
-    """What the names in an expression stand for. See ``files.angles`` for angles."""
+    """What the names in an expression stand for."""
 
     LENGTH = "length"
     ANGLE = "angle"

@@ -1,4 +1,4 @@
-"""A TOML table that is read key by key. Each value is checked when it is read. Keys that are never read are errors."""
+"""TOML documents, whose tables are read key by key: each value is checked when it is read; unread keys are errors."""
 
 from __future__ import annotations
 

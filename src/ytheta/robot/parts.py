@@ -1,4 +1,4 @@
-"""The parts of a robot: links, joints, drives, couplings, loops, motors, forces, markers.
+"""The parts of a robot: links, joints, drives, couplings, loops, motors, forces, markers, collision shapes.
 
 Geometry of one joint, from the parent's link frame to the child's::
 

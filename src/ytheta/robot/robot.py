@@ -30,10 +30,7 @@ from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.files.symbols import SymbolKind
 from ytheta.findings import Finding
-from ytheta.robot import checks
-from ytheta.robot import structure as coordinates
-from ytheta.robot import structure as symbols
-from ytheta.robot import structure as tree
+from ytheta.robot import checks, structure
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
@@ -141,30 +138,30 @@ class Robot(Displayed):
     findings: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        tree.check_joint_count(self.joints, self.loops, self.motors)
-        links, joints = tree.sort_tree(self.links, self.joints)
+        structure.check_joint_count(self.joints, self.loops, self.motors)
+        links, joints = structure.sort_tree(self.links, self.joints)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "joints", joints)
-        tree.check_floating_base(links, joints, self.loops)
+        structure.check_floating_base(links, joints, self.loops)
         self._check_parts()
         if self.actuated:
             object.__setattr__(self, "actuated", self._wrench_coordinates.add_to(self.actuated))
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
         for loop in self.loops:
-            tree.check_loop_moves(loop, self.joints_of(loop))
+            structure.check_loop_moves(loop, self.joints_of(loop))
         in_loops = self.coordinates_of(joint for loop in self.loops for joint in self.joints_of(loop))
-        coordinates.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
-        coordinates.check_home(self.home, self.coordinates, self.name)
+        structure.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
+        structure.check_home(self.home, self.coordinates, self.name)
 
     def _check_parts(self) -> None:
         for link in self.links:
             checks.check_link(link)
-        tree.check_loops(self.loops, self._links_by_name, self.joints)
-        coordinates.check_motors(self.motors, self.joints, self.loops)
+        structure.check_loops(self.loops, self._links_by_name, self.joints)
+        structure.check_motors(self.motors, self.joints, self.loops)
         for motor in self.motors:
             checks.check_motor(motor)
-        coordinates.check_couplings(self.couplings, self.movable, self.motors)
+        structure.check_couplings(self.couplings, self.movable, self.motors)
         if self.floating or self.sensor_coordinates:
             names = (*self.base_coordinates, *self.moving, *self.sensor_coordinates)
             checks.check_unique(names, "coordinate")
@@ -238,19 +235,19 @@ class Robot(Displayed):
 
     def link(self, name: str) -> Link:
         """The link with this name."""
-        return tree.find_part(self._links_by_name, name, "link", robot=self.name)
+        return structure.find_part(self._links_by_name, name, "link", robot=self.name)
 
     def joint(self, name: str) -> Joint:
         """The joint with this name; it may be a cut joint."""
-        return tree.find_part(self._joints_by_name, name, "joint", robot=self.name)
+        return structure.find_part(self._joints_by_name, name, "joint", robot=self.name)
 
     def path(self, link: str) -> tuple[Joint, ...]:
         """The joints from the base to this link."""
-        return tree.find_path(link, self._joints_by_child)
+        return structure.find_path(link, self._joints_by_child)
 
     def joints_of(self, loop: Loop) -> tuple[Joint, ...]:
         """The movable joints of the tree that belong to this loop."""
-        return tuple(joint for joint in tree.find_loop_joints(loop, self._joints_by_child) if joint.moves)
+        return tuple(joint for joint in structure.find_loop_joints(loop, self._joints_by_child) if joint.moves)
 
     @cached_property
     def _links_by_name(self) -> dict[str, Link]:
@@ -277,7 +274,7 @@ class Robot(Displayed):
         Motors are coordinates if their position does not depend on joints.
         Without loops, they have the order of ``actuated``; with loops, the order of the tree, motors last.
         """
-        others = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
+        others = structure.list_coordinates(self.movable, self.couplings, self.motors)
         in_tree_order = self._wrench_coordinates.add_to(others)
         if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
             return self.actuated
@@ -300,13 +297,13 @@ class Robot(Displayed):
     @cached_property
     def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
         """A and b of q = A x + b."""
-        factors, offset = coordinates.build_coupling_map(self.couplings, self.position_names, self.coordinates)
+        factors, offset = structure.build_coupling_map(self.couplings, self.position_names, self.coordinates)
         return freeze(factors), freeze(offset)
 
     @cached_property
     def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
         """Factors F and offsets c of the motor positions, F x + c."""
-        factors, offset = coordinates.build_motor_map(
+        factors, offset = structure.build_motor_map(
             self.motors, self.position_names, self.coordinates, self.coupling_map
         )
         return freeze(factors), freeze(offset)
@@ -384,7 +381,7 @@ class Robot(Displayed):
     @property
     def unset_lengths(self) -> tuple[str, ...]:
         """Names of the symbolic lengths that are used but have no value."""
-        return symbols.find_unset(self.lengths, self.symbolic_lengths)
+        return structure.find_unset_symbols(self.lengths, self.symbolic_lengths)
 
     @cached_property
     def symbolic_angles(self) -> frozenset[str]:
@@ -394,7 +391,7 @@ class Robot(Displayed):
     @property
     def unset_angles(self) -> tuple[str, ...]:
         """Names of the symbolic angles that are used but have no value."""
-        return symbols.find_unset(self.angles, self.symbolic_angles)
+        return structure.find_unset_symbols(self.angles, self.symbolic_angles)
 
     @property
     def unset_symbols(self) -> tuple[str, ...]:
@@ -404,12 +401,12 @@ class Robot(Displayed):
     def with_lengths(self, /, **values: float) -> Robot:
         """Return this robot with new values for some of its symbolic lengths. The lengths stay symbolic."""
         self.check_symbols_may_be_set(values)
-        return replace(self, lengths=symbols.set_values(self.lengths, values, SymbolKind.LENGTH, robot=self.name))
+        return replace(self, lengths=structure.set_symbols(self.lengths, values, SymbolKind.LENGTH, robot=self.name))
 
     def with_angles(self, /, **values: float) -> Robot:
         """Return this robot with new values, in radians, for some of its symbolic angles. The angles stay symbolic."""
         self.check_symbols_may_be_set(values)
-        return replace(self, angles=symbols.set_values(self.angles, values, SymbolKind.ANGLE, robot=self.name))
+        return replace(self, angles=structure.set_symbols(self.angles, values, SymbolKind.ANGLE, robot=self.name))
 
     @cached_property
     def numeric_in_angles(self) -> Robot:
@@ -417,14 +414,14 @@ class Robot(Displayed):
         if not self.angles:
             return self
         self._check_all_set(self.unset_angles, SymbolKind.ANGLE)
-        values = symbols.list_values(self.angles)
+        values = structure.list_symbol_values(self.angles)
         return replace(self._with_frames(lambda frame: frame.with_angles(values)), angles=())
 
     @cached_property
     def numeric(self) -> Robot:
         """This robot with a number in place of every symbolic length and angle."""
         self._check_all_set(self.unset_lengths, SymbolKind.LENGTH)
-        robot, values = self.numeric_in_angles, symbols.list_values(self.lengths)
+        robot, values = self.numeric_in_angles, structure.list_symbol_values(self.lengths)
         if not robot.symbolic_lengths:
             return robot
         return replace(
@@ -438,7 +435,7 @@ class Robot(Displayed):
         """This robot without fixed joints, except those of loads; the frames of merged links become markers."""
         if not any(is_merged(joint, self.link(joint.child)) for joint in self.joints):
             return self
-        lengths, angles = symbols.list_values(self.lengths), symbols.list_values(self.angles)
+        lengths, angles = structure.list_symbol_values(self.lengths), structure.list_symbol_values(self.angles)
         merge = merge_fixed_links(self.links, self.joints, lengths, angles)
         return replace(
             self,
@@ -484,10 +481,10 @@ class Robot(Displayed):
 
     def check_symbols_may_be_set(self, names: Collection[str]) -> None:
         """Raise RobotError if there are names of lengths or angles to be set, but the inertias are unknown."""
-        symbols.check_may_be_set(names, robot=self.name, inertias_unknown=self.inertias_unknown)
+        structure.check_symbols_may_be_set(names, robot=self.name, inertias_unknown=self.inertias_unknown)
 
     def _check_all_set(self, unset: Collection[str], kind: SymbolKind) -> None:
-        symbols.check_all_set(unset, kind, robot=self.name, inertias_unknown=self.inertias_unknown)
+        structure.check_symbols_are_set(unset, kind, robot=self.name, inertias_unknown=self.inertias_unknown)
 
     @property
     def _geometry(self) -> Geometry:

@@ -1,4 +1,8 @@
-"""The kinematic tree: sorting, paths, loops, and checks that the tree has one root and no undeclared cycle."""
+"""The structure of a robot as functions of its parts: tree, coordinates, merged links, frames and symbols.
+
+``Robot`` has these as properties. First the kinematic tree: sorting, paths, loops, and checks that the tree has one
+root and no undeclared cycle.
+"""
 
 from __future__ import annotations
 
@@ -502,17 +506,17 @@ class Geometry:
 DeclaredSymbols: TypeAlias = tuple[tuple[str, float | None], ...]
 
 
-def list_values(declared: DeclaredSymbols) -> dict[str, float]:
+def list_symbol_values(declared: DeclaredSymbols) -> dict[str, float]:
     """Return the values of the symbols that have one, by name."""
     return {name: value for name, value in declared if value is not None}
 
 
-def find_unset(declared: DeclaredSymbols, used: Collection[str]) -> tuple[str, ...]:
+def find_unset_symbols(declared: DeclaredSymbols, used: Collection[str]) -> tuple[str, ...]:
     """Return the names of the used symbols that have no value, in alphabetical order."""
-    return tuple(sorted(set(used) - list_values(declared).keys()))
+    return tuple(sorted(set(used) - list_symbol_values(declared).keys()))
 
 
-def set_values(
+def set_symbols(
     declared: DeclaredSymbols, values: Mapping[str, float], kind: SymbolKind, *, robot: str
 ) -> DeclaredSymbols:
     """Return the declared symbols with new values for some of them; ``robot`` is the name of the robot."""
@@ -523,7 +527,7 @@ def set_values(
     return tuple((name, values.get(name, value)) for name, value in declared)
 
 
-def check_all_set(unset: Collection[str], kind: SymbolKind, *, robot: str, inertias_unknown: bool) -> None:
+def check_symbols_are_set(unset: Collection[str], kind: SymbolKind, *, robot: str, inertias_unknown: bool) -> None:
     """Raise UnsetLengthError or UnsetAngleError if there are ``unset`` symbols, which are used but have no value."""
     error = {SymbolKind.LENGTH: UnsetLengthError, SymbolKind.ANGLE: UnsetAngleError}[kind]
     works = {
@@ -540,7 +544,7 @@ def check_all_set(unset: Collection[str], kind: SymbolKind, *, robot: str, inert
         )
 
 
-def check_may_be_set(names: Collection[str], *, robot: str, inertias_unknown: bool) -> None:
+def check_symbols_may_be_set(names: Collection[str], *, robot: str, inertias_unknown: bool) -> None:
     """Raise RobotError if there are names of lengths or angles to be set, but the inertias are unknown."""
     if names and inertias_unknown:
         raise RobotError(

@@ -1,4 +1,4 @@
-"""The choice of independent coordinates of a robot with loops, from the rank of the closure equations.
+"""The choice of independent and of actuated coordinates of a robot with loops, from the rank of the closure equations.
 
 With c coordinates and closure equations of rank r, c - r coordinates are independent. Velocities that keep the loops
 closed are N v with a basis N of the null space. Coordinates are independent if their rows of N are.

@@ -1,4 +1,4 @@
-"""Findings about a file: one for each statement, with the names of all elements concerned."""
+"""What the readers of URDF, MJCF and SDF share: findings about a file, unique names, precision of its numbers."""
 
 from __future__ import annotations
 

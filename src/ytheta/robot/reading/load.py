@@ -1,4 +1,6 @@
-"""Load a robot from the catalog or from a file."""
+"""Load a robot from the catalog or from a file of any format.
+
+First the steps of ``load``, then the choice of the reader, the file that a name stands for, and findings."""
 
 from __future__ import annotations
 
@@ -16,9 +18,7 @@ from ytheta.files.toml import parse_toml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.locking import lock_joints
-from ytheta.robot.reading import catalog
-from ytheta.robot.reading import robot_yaml as parallel
-from ytheta.robot.reading.description import find_closure_tolerance
+from ytheta.robot.reading import catalog, robot_yaml
 from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml import IDENTIFICATION, NO_XACRO_ARGS, read_toml
@@ -209,6 +209,7 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
     else:
         root = parse_xml(content, path)
     if root.tag == "robot":
+        from ytheta.robot.reading.description import find_closure_tolerance  # imported here, as only URDFs need it
         from ytheta.robot.reading.urdf import read_urdf
 
         robot = read_urdf(
@@ -250,12 +251,12 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
 
 def _close_loops_of_table(robot: Robot, path: Path, tolerance: float) -> Robot:
     """Return the robot of a URDF with the loops of a robot.yaml beside it, if there is one."""
-    table = path.parent / parallel.FILE_NAME
+    table = path.parent / robot_yaml.FILE_NAME
     if not exists(table):
         return robot
     if path.stem != table.stem:
-        return replace(robot, findings=(*robot.findings, parallel.describe_unused_table(table)))
-    return parallel.close_tree(robot, table, tolerance)
+        return replace(robot, findings=(*robot.findings, robot_yaml.describe_unused_table(table)))
+    return robot_yaml.close_tree(robot, table, tolerance)
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], options: DescriptionOptions) -> Robot:
@@ -289,8 +290,8 @@ def find_file(source: str | Path) -> Path:
     if source == "":
         raise InputError(f"the name of the robot is empty; give {form}")
     path = Path(source)
-    if path.name == parallel.FILE_NAME or exists(path / parallel.FILE_NAME):  # a parallel robot of Gepetto
-        return path.with_name("robot.urdf") if path.name == parallel.FILE_NAME else path / "robot.urdf"
+    if path.name == robot_yaml.FILE_NAME or exists(path / robot_yaml.FILE_NAME):  # a parallel robot of Gepetto
+        return path.with_name("robot.urdf") if path.name == robot_yaml.FILE_NAME else path / "robot.urdf"
     return find_in_catalog(source) if isinstance(source, str) and is_name(source) and not exists(path) else path
 
 

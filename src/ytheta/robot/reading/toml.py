@@ -1,7 +1,7 @@
 """Reads the TOML format of ytheta: DH tables, symbolic lengths and angles, loops, couplings, drives and forces.
 
 The page on the robot format of the documentation describes the keys. ``exact = true``, which the writer sets, disables
-snapping. A file may extend another robot; see ``extension``. Of ``[identification]``, only two facts matter here: its
+snapping. A file may extend another robot; see ``extend_robot``. Of ``[identification]``, two facts matter here: its
 presence means that the parameters were identified, so masses may be negative; unknown lengths or angles mean that the
 inertias are unknown.
 """
@@ -200,11 +200,11 @@ def _read_values(table: Table, what: str, read: Callable[[str, object], float]) 
 
 # TOML files that extend another robot, such as a vendor's URDF, with parts that URDF cannot describe.
 #
-# Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
-# joint replaces the drive or the limits of this joint. A table with the name of an existing link replaces its inertia.
-# Collision shapes of a link replace those of the extended file for this link.
-# The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic lengths
-# and angles are overridden individually.
+# Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an
+# existing joint replaces the drive or the limits of this joint. A table with the name of an existing link replaces its
+# inertia. Collision shapes of a link replace those of the extended file for this link.
+# The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic
+# lengths and angles are overridden individually.
 
 
 INERTIA_KEYS = ("mass", "center", "inertia", "parameters")

@@ -441,8 +441,8 @@ def fix_followers(
 # ::
 #
 #     <ytheta floating_base="true">                   the root link floats; there is no joint to the world
-#       <link name="hip.x" inertia="false"/>          a link without inertia, such as one between two axes of a ball joint
-#       <joint name="wrist_sensor" type="sensor"/>    a fixed joint that measures the wrench that it transmits
+#       <link name="hip.x" inertia="false"/>          a link without inertia, such as one between two axes of a ball
+#       joint <joint name="wrist_sensor" type="sensor"/>    a fixed joint that measures the wrench that it transmits
 #     </ytheta>
 
 

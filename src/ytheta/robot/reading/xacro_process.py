@@ -1,4 +1,4 @@
-"""Expansion of a xacro file, called in a child process by ``expand``."""
+"""Expansion of a xacro file, called in a child process by ``xacro``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actuators of an MJCF file: effort limits, rotor inertia and viscous friction of the joints."""
+"""Actuators of an MJCF file and the tendons that they pull: effort limits, rotor inertia and friction of the joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``<compiler>`` settings of an MJCF file, and attributes that many elements share: choices, flags, limits."""
+"""The ``<compiler>`` settings of an MJCF file, default classes, and attributes of many elements, such as their pose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies of an MJCF file, with ``<frame>`` elements resolved and default classes applied."""
+"""The bodies of an MJCF file, with ``<frame>`` elements resolved and default classes applied, and their inertias."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def make_unique(proposal: str, used_names: set[str]) -> str:
 
 # Inertia of an MJCF body, read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
 #
-# Inertias of geoms with meshes are computed by ``mesh`` beforehand.
+# Inertias of geoms with meshes are computed by ``meshes`` beforehand.
 
 
 _NO_SNAPPING = Snapper(0.0)

@@ -1,4 +1,4 @@
-"""``<attach>``: a part of another model, with a prefix before all of its names.
+"""Expansion of ``<attach>``, a part of another model with a prefix before all of its names, and of ``<replicate>``.
 
 The other model is an ``<asset><model>``, whose name is that in the root element of its file, unless it is given. Its
 part keeps its own default classes and its own units of angles. Constraints, tendons and actuators of the other model
@@ -221,9 +221,9 @@ def _format(numbers: Iterable[float]) -> str:
 
 # ``<replicate>``: copies of a part of the tree, each in a ``<frame>`` that is moved and turned relative to the last.
 #
-# Copy k is turned by k times the ``euler`` angles. Its position is that of copy k - 1, moved by ``offset`` in the axes of
-# copy k - 1. The names in a copy end with the separator and the number of the copy. Tendons, constraints and actuators of
-# the part are copied, too.
+# Copy k is turned by k times the ``euler`` angles. Its position is that of copy k - 1, moved by ``offset`` in the axes
+# of copy k - 1. The names in a copy end with the separator and the number of the copy. Tendons, constraints and
+# actuators of the part are copied, too.
 
 
 MAX_COPIES = 2000  # of one element
@@ -295,8 +295,8 @@ def _add_suffix(node: Node, suffix: str) -> Node:
 
 # References of tendons, equality constraints and actuators to the elements of the tree, and copies of what refers.
 #
-# If a part of the tree is copied, whatever refers to it is copied too, in its place. As in MuJoCo, an equality constraint
-# between the part and the rest is dropped.
+# If a part of the tree is copied, whatever refers to it is copied too, in its place. As in MuJoCo, an equality
+# constraint between the part and the rest is dropped.
 
 
 # Attributes that contain names, and the kind of element that has this name.

@@ -1,4 +1,4 @@
-"""The joints of an MJCF body as a chain of joints.
+"""The joints of an MJCF body as a chain of joints, and their home configuration.
 
 The joints of a body move it one after the other, in the order of the file. The axis and the anchor of a joint are given
 in the frame of the body. The joints before this joint also move its axis and anchor::

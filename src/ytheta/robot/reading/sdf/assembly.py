@@ -1,4 +1,4 @@
-"""The tree of the chosen links and joints: chains, loops, and the parts that float or stand on the world."""
+"""The robot among the models of an SDF, and its tree: chains, loops, and parts that float or stand on the world."""
 
 from __future__ import annotations
 
@@ -215,8 +215,8 @@ def _find_body(joint: SdfJoint) -> str:
 # The tree of an SDF model, whose links and joints are a graph: joints of the tree, and joints that close loops.
 #
 # Each link keeps one of the joints whose child it is: the first that is not a ball joint, since a ball joint is the
-# simplest to cut. The others close loops, or connect parts that nothing else connects. Such a joint may point towards the
-# root; it is reversed then.
+# simplest to cut. The others close loops, or connect parts that nothing else connects. Such a joint may point towards
+# the root; it is reversed then.
 
 
 @dataclass(frozen=True)

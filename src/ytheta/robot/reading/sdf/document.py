@@ -275,8 +275,8 @@ def _stay_inside(folder: Path, name: str, uri: Node, allowed: Sequence[Path]) ->
 #
 # Up to version 1.4, the axis of a joint was given in the axes of its model; in 1.5 and 1.6, only if the joint has
 # ``<use_parent_model_frame>``. Since 1.7, the attribute ``expressed_in`` names the frame. The attribute ``frame`` of
-# poses became ``relative_to`` in version 1.7. Before, a joint or frame could have the name of a link of its model; it is
-# renamed as libsdformat does. Up to version 1.5, the gravity of a world was given in its ``<physics>``.
+# poses became ``relative_to`` in version 1.7. Before, a joint or frame could have the name of a link of its model; it
+# is renamed as libsdformat does. Up to version 1.5, the gravity of a world was given in its ``<physics>``.
 
 
 OLDEST, NEWEST = (1, 2), (1, 12)  # 1.3 and 1.4 only added elements

@@ -1,4 +1,6 @@
-"""Inertias of SDF links: given, computed from collision shapes (``auto="true"``), or SDF's default of 1 kg and 1 kg m2.
+"""Links of an SDF: their collision shapes, and their inertias.
+
+Inertias are given, computed from collision shapes (``auto="true"``), or SDF's default of 1 kg and 1 kg m2.
 
 Meshes are opened only if an inertia is computed from them; MuJoCo measures them.
 """

@@ -1,4 +1,4 @@
-"""The content of an SDF document: links, joints, frames and models by key, and the links that frames move with."""
+"""The content of an SDF document: links, joints, frames and models by key, and their poses."""
 
 from __future__ import annotations
 

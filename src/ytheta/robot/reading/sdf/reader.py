@@ -324,8 +324,8 @@ def _compute_axis_in_world(joint: SdfJoint, reader: ChainReader, tag: str) -> np
 
 # Elements in the models of a robot that SDF does not define: extensions of other programs, and misplaced elements.
 #
-# Such elements are ignored. Some of them change the dynamics, such as ``<drake:linear_bushing_rpy>`` or ``<soft_shape>``
-# of DART, so that a warning names them.
+# Such elements are ignored. Some of them change the dynamics, such as ``<drake:linear_bushing_rpy>`` or
+# ``<soft_shape>`` of DART, so that a warning names them.
 
 
 _PLACE = ("pose", "frame")

@@ -11,14 +11,18 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import ytheta
 from ytheta.conventions import PAGE_SUFFIXES
 from ytheta.errors import MissingExtraError
 from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.findings import Finding, Severity
 from ytheta.report.plotly_figure import figure_to_json
+
+# The order of findings on a page.
+SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
 def check_installed() -> None:
@@ -56,10 +60,16 @@ def render_page(template: str, content: Mapping[str, object], functions: Sequenc
         "policy": make_policy(page_script, library),
         "page_script": page_script,
         "library": compress_text(library),
+        "sort_findings": sort_findings,
         **content,
         **{function.__name__: function for function in functions},
     }
     return environment.get_template(template).render(variables)
+
+
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings, the most serious first."""
+    return sorted(findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
 
 
 def make_policy(*scripts: str) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
+
+if TYPE_CHECKING:
+    from ytheta.robot.robot import Robot
 
 NO_VALUE = "–"
 MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the value is near zero
@@ -92,6 +95,11 @@ def parameter_unit(parameter: str, sliding: frozenset[str], *, length_power: int
         return ""
     power = (0 if kind == "m" else 1 if kind.startswith("m") else 2) + length_power
     return ("kg", "kg m", "kg m²")[power] if 0 <= power <= 2 else f"kg m^{power}"
+
+
+def get_torque_unit(robot: Robot, joint: str) -> str:
+    """Return the unit of the torque, or force, of a joint."""
+    return parameter_unit(f"{joint}.fc", robot.prismatic_joints)
 
 
 def replace_nonfinite(data: Any) -> Any:

@@ -13,9 +13,8 @@ from ytheta.plots import Axis, Band, Line
 from ytheta.report.comparison.tables import list_changes
 from ytheta.report.identification.plots import continuous_time, make_left_out_areas
 from ytheta.report.line_plot import COLOURS, line_plot
-from ytheta.report.numbers import parameter_unit
+from ytheta.report.numbers import get_torque_unit, parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
-from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -120,7 +119,7 @@ def plot_friction(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
             if friction is not None
         ]
         speed = "m/s" if curves.name in robot.prismatic_joints else "rad/s"
-        axis = Axis("friction", _get_torque_unit(robot, curves.name))
+        axis = Axis("friction", get_torque_unit(robot, curves.name))
         yield (
             curves.name,
             line_plot(curves.speeds, lines, [axis], x_title=f"speed / {speed}", height=FRICTION_HEIGHT, legend=False),
@@ -146,13 +145,9 @@ def plot_torques(comparison: Comparison) -> Iterator[tuple[str, go.Figure]]:
             lines.append(Line(label, prediction.predicted[:, j], colour=k, width=1.3))
             rest = reference[:, j] - prediction.predicted[:, j]
             lines.append(Line(label, rest, axis=1, colour=k, width=1.0, legend=False))
-        axes = [Axis("torque", _get_torque_unit(first.robot, name)), Axis(below)]
+        axes = [Axis("torque", get_torque_unit(first.robot, name)), Axis(below)]
         figure = line_plot(seconds, lines, axes, height=TORQUE_HEIGHT, legend=False)
         if first.errors is not None and comparison.left_out is not None:
             areas = make_left_out_areas(continuous_time(first.errors.trace.t), comparison.left_out[:, j])
             figure.update_layout(shapes=areas)
         yield name, figure
-
-
-def _get_torque_unit(robot: Robot, joint: str) -> str:
-    return parameter_unit(f"{joint}.fc", robot.prismatic_joints)

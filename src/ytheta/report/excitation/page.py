@@ -26,7 +26,6 @@ from ytheta.report.excitation.tables import (
     list_parameter_rows,
 )
 from ytheta.report.html_page import render_page, write_page
-from ytheta.report.identification.tables import sort_findings
 
 if TYPE_CHECKING:
     from ytheta.excitation.result import Excitation
@@ -57,6 +56,5 @@ def excitation_html(excitation: Excitation) -> str:
     functions = (
         *(describe_motion, describe_noise, describe_origin, describe_reference, describe_search, describe_verdict),
         *(list_conditions, list_key_numbers, list_limit_headings, list_limits, list_margins, list_parameter_rows),
-        sort_findings,
     )
     return render_page("excitation.html", content, functions)

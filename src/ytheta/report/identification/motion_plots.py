@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.identification.assessment.excitation import MotionCoverage, measure_coverage
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.report.line_plot import COLOURS, MARK_COLOUR
-from ytheta.report.numbers import format_number, format_percent
 from ytheta.report.plotly_figure import MARGIN, make_figure
 from ytheta.robot.parts import Limits
 
@@ -23,11 +21,6 @@ if TYPE_CHECKING:
 HEIGHT = 230  # pixels
 MAX_POINTS = 350  # of one joint and set of logs; each is an element of the page
 POINT_SIZE = 3  # pixels
-
-
-def measure_motion(identification: Identification) -> MotionCoverage:
-    """Return the coverage of the logs of the fit."""
-    return measure_coverage(identification.base.robot, identification.fit.motion_range)
 
 
 def plot_motion(identification: Identification) -> Iterator[tuple[str, go.Figure]]:
@@ -48,45 +41,6 @@ def plot_motion(identification: Identification) -> Iterator[tuple[str, go.Figure
             "shapes": list(_make_limits(limits)),
         }
         yield name, make_figure([*traces, _make_corners(limits)], layout)
-
-
-def list_coverage_rows(identification: Identification) -> Iterator[dict[str, Any]]:
-    """Yield for each joint the recorded motion and its share of the limits."""
-    coverage = measure_motion(identification)
-    motion, robot = coverage.motion, identification.base.robot
-    for j, name in enumerate(robot.actuated):
-        unit = "m" if name in robot.prismatic_joints else "rad"
-        span = float(motion.upper[j] - motion.lower[j])
-        values = ((span, coverage.position[j]), (motion.speed[j], coverage.speed[j]))
-        cells = [cell for value, share in values for cell in (_make_cell(value), _make_share(share))]
-        torque = (_make_cell(motion.torque[j]), _make_share(coverage.torque[j]))
-        yield {"name": name, "unit": unit, "cells": [*cells, *torque]}
-
-
-def summarize_coverage(identification: Identification) -> list[dict[str, Any]]:
-    """Return the recorded motion of each joint and its share of the limits as plain data."""
-    coverage = measure_motion(identification)
-    return [
-        {
-            "joint": name,
-            "lower": float(coverage.motion.lower[j]),
-            "upper": float(coverage.motion.upper[j]),
-            "position_share": float(coverage.position[j]),
-            "speed": float(coverage.motion.speed[j]),
-            "speed_share": float(coverage.speed[j]),
-            "torque": float(coverage.motion.torque[j]),
-            "torque_share": float(coverage.torque[j]),
-        }
-        for j, name in enumerate(identification.base.robot.actuated)
-    ]
-
-
-def _make_cell(value: float) -> tuple[str, float]:
-    return format_number(float(value)), float(value)
-
-
-def _make_share(share: float) -> tuple[str, float]:
-    return format_percent(100.0 * float(share), 2), 100.0 * float(share)
 
 
 def _make_points(errors: TorqueErrors, joint: int, name: str, colour: int) -> dict[str, object]:

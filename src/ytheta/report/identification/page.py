@@ -9,7 +9,7 @@ from ytheta.report.html_page import render_page, write_page
 from ytheta.report.identification.explanations import list_explanations
 from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.headline import describe_change, describe_logs, list_error_bars
-from ytheta.report.identification.motion_plots import list_coverage_rows, plot_motion
+from ytheta.report.identification.motion_plots import plot_motion
 from ytheta.report.identification.parameter_plots import plot_origins, plot_values
 from ytheta.report.identification.plots import plot_correlations, plot_torques
 from ytheta.report.identification.residual_plots import plot_residuals
@@ -29,12 +29,12 @@ from ytheta.report.identification.tables import (
     list_alternative_rows,
     list_cause_rows,
     list_correlated_pairs,
+    list_coverage_rows,
     list_joint_rows,
     list_key_numbers,
     list_log_rows,
     list_parameter_rows,
     list_standard_rows,
-    sort_findings,
 )
 from ytheta.report.log.columns import list_origin_rows
 from ytheta.report.numbers import format_percent
@@ -68,6 +68,6 @@ def identification_html(identification: Identification) -> str:
         *(describe_validation_motion, explain_certainty, explain_marks, format_percent, list_alternative_rows),
         *(list_cause_rows, list_correlated_pairs, list_coverage_rows, list_error_bars, list_explanations),
         *(list_file_names, list_joint_rows, list_key_numbers, list_log_rows, list_parameter_rows),
-        *(list_standard_rows, list_weaknesses, sort_findings),
+        *(list_standard_rows, list_weaknesses),
     )
     return render_page("identification.html", content, functions)

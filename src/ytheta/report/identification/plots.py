@@ -13,8 +13,8 @@ from ytheta.report.identification.friction_plots import plot_friction
 from ytheta.report.identification.motion_plots import plot_motion
 from ytheta.report.identification.parameter_plots import plot_origins, plot_values
 from ytheta.report.identification.residual_plots import plot_residuals
-from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
+from ytheta.report.numbers import get_torque_unit
 from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
 from ytheta.shapes import Bool, Float
 

@@ -11,8 +11,8 @@ from ytheta.identification.assessment.residual_analysis import (
     compute_residual_autocorrelation,
     compute_residual_histogram,
 )
-from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import COLOURS, FAINT_COLOUR, MARK_COLOUR
+from ytheta.report.numbers import get_torque_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.conventions import WRENCH_COMPONENTS
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.assessment.excitation import Certainty
+from ytheta.identification.assessment.excitation import Certainty, MotionCoverage, measure_coverage
 from ytheta.identification.assessment.verdict import describe_motion
 from ytheta.logs.log import LogSize
 from ytheta.report.numbers import format_plain
@@ -28,6 +28,11 @@ MAX_PAIRS = 5
 def count_parameters(identification: Identification, seen: Certainty) -> int:
     """Return the number of parameters with this certainty."""
     return identification.seen.count(seen)
+
+
+def measure_motion(identification: Identification) -> MotionCoverage:
+    """Return the coverage of the logs of the fit."""
+    return measure_coverage(identification.base.robot, identification.fit.motion_range)
 
 
 def describe_coordinates(robot: Robot) -> str:

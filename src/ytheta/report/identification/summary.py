@@ -22,12 +22,12 @@ from ytheta.identification.model_table import (
 )
 from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
 from ytheta.report.identification.headline import summarize_before_after
-from ytheta.report.identification.motion_plots import summarize_coverage
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
     compute_relative_autocorrelation,
     count_parameters,
     find_strongest_correlations,
+    measure_motion,
 )
 from ytheta.report.numbers import replace_nonfinite
 
@@ -84,7 +84,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         if identification.validation is None
         else summarize_prediction_errors(identification, identification.validation),
         "before_after": summarize_before_after(identification),
-        "motion": summarize_coverage(identification),
+        "motion": _summarize_coverage(identification),
         "noise": identification.torque_noise.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
@@ -156,3 +156,21 @@ def _summarize_joint_condition_numbers(identification: Identification) -> dict[s
     if numbers is None:
         return None
     return dict(zip(identification.base.robot.actuated, numbers.tolist(), strict=True))
+
+
+def _summarize_coverage(identification: Identification) -> list[dict[str, Any]]:
+    """Return the recorded motion of each joint and its share of the limits as plain data."""
+    coverage = measure_motion(identification)
+    return [
+        {
+            "joint": name,
+            "lower": float(coverage.motion.lower[j]),
+            "upper": float(coverage.motion.upper[j]),
+            "position_share": float(coverage.position[j]),
+            "speed": float(coverage.motion.speed[j]),
+            "speed_share": float(coverage.speed[j]),
+            "torque": float(coverage.motion.torque[j]),
+            "torque_share": float(coverage.torque[j]),
+        }
+        for j, name in enumerate(identification.base.robot.actuated)
+    ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
 from ytheta.identification.consistency.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.model_table import summarize_standard_parameters
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.unknown_geometry import list_function_texts
-from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.explanations import format_log_bayes_factor, list_alternatives
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
@@ -21,7 +19,9 @@ from ytheta.report.identification.statistics import (
     describe_validation_motion,
     find_strongest_correlations,
     list_file_names,
+    measure_motion,
 )
+from ytheta.report.log.columns import describe_preparation, format_cutoff
 from ytheta.report.numbers import (
     MAX_PERCENT,
     NO_VALUE,
@@ -30,16 +30,15 @@ from ytheta.report.numbers import (
     format_number,
     format_percent,
     format_with_std,
+    get_torque_unit,
     parameter_unit,
 )
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 MIN_CORRELATION = 0.9  # correlation of errors; pairs of parameters with a smaller one are not listed
-SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
 def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str, str]]:
@@ -106,15 +105,32 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
         yield {"name": name, "unit": get_torque_unit(identification.base.robot, name), "cells": cells}
 
 
+def list_coverage_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+    """Yield for each joint the recorded motion and its share of the limits."""
+    coverage = measure_motion(identification)
+    motion, robot = coverage.motion, identification.base.robot
+    for j, name in enumerate(robot.actuated):
+        unit = "m" if name in robot.prismatic_joints else "rad"
+        span = float(motion.upper[j] - motion.lower[j])
+        values = ((span, coverage.position[j]), (motion.speed[j], coverage.speed[j]))
+        cells = [cell for value, share in values for cell in (_make_number(value), _make_share(share))]
+        torque = (_make_number(motion.torque[j]), _make_share(coverage.torque[j]))
+        yield {"name": name, "unit": unit, "cells": [*cells, *torque]}
+
+
+def _make_number(value: float) -> tuple[str, float]:
+    return format_number(float(value)), float(value)
+
+
+def _make_share(share: float) -> tuple[str, float]:
+    return format_percent(100.0 * float(share), 2), 100.0 * float(share)
+
+
 def list_cause_rows(identification: Identification) -> Iterator[tuple[str, str, str]]:
     """Yield joint, cause and its share of the residual, for each joint whose residual has a cause that was found."""
     for each in identification.residual_causes:
         if each.text:
             yield each.joint, each.text, f"{100.0 * each.share:.0f} %"
-
-
-def get_torque_unit(robot: Robot, joint: str) -> str:
-    return parameter_unit(f"{joint}.fc", robot.prismatic_joints)
 
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
@@ -225,11 +241,6 @@ def explain_certainty() -> str:
     )
 
 
-def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings, the most serious first."""
-    return sorted(findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
-
-
 def describe_selection(identification: Identification) -> str:
     """Return a text that names the kinds of parameters that were estimated."""
     kinds = {name.rpartition(".")[2] for name in identification.base.selected}
@@ -251,33 +262,3 @@ def list_log_rows(identification: Identification) -> Iterator[list[str]]:
         rows = "" if log_origin is None else log_origin.describe_rows() or f"all {log_origin.rows}"
         preparation = describe_preparation(each, identification.base.robot.actuated)
         yield [list_file_names((name,)), use, rows.removeprefix("rows "), *preparation]
-
-
-def describe_preparation(settings: PreparationSettings, joints: tuple[str, ...]) -> list[str]:
-    """Return the cells of a row that says how a log was prepared."""
-    return [
-        format_cutoff(settings),
-        settings.derivative,
-        _velocity(settings, joints),
-        "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
-        f"{_format_setting(settings.trim)} s",
-        "none" if settings.average_periods is None else f"over {_format_setting(settings.average_periods)} s",
-    ]
-
-
-def format_cutoff(settings: PreparationSettings) -> str:
-    return f"{_format_setting(settings.cutoff)} Hz"
-
-
-def _format_setting(value: float | str) -> str:
-    return value if isinstance(value, str) else format_number(float(value))
-
-
-def _velocity(settings: PreparationSettings, joints: tuple[str, ...]) -> str:
-    """Return a text that says which velocities were recorded; the others were differentiated from positions."""
-    if isinstance(settings.velocity, str):
-        return settings.velocity
-    recorded = [name for name, trusted in zip(joints, settings.velocity, strict=True) if trusted]
-    if len(recorded) in (0, len(joints)):
-        return "recorded" if recorded else "from position"
-    return f"recorded for {', '.join(recorded)}"

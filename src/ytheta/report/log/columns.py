@@ -1,4 +1,4 @@
-"""Where the columns of logs come from, in words: for the terminal and for pages."""
+"""Where the columns of logs come from and how logs are prepared, in words: for the terminal and for pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ytheta.report.numbers import format_number
+
 if TYPE_CHECKING:
     from ytheta.logs.log import ColumnOrigin, Log, LogOrigin
+    from ytheta.logs.preparing.preparation import PreparationSettings
 
 QUANTITIES = {"t": "time", "q": "position", "qd": "velocity", "tau": "torque"}
 MAX_LISTED_COLUMNS = 8  # unused columns in one line
@@ -86,3 +89,33 @@ def _shorten_list(names: Sequence[str]) -> str:
     shown = ", ".join(name[:40] or "''" for name in names[:MAX_LISTED_COLUMNS])
     more = len(names) - MAX_LISTED_COLUMNS
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def describe_preparation(settings: PreparationSettings, joints: tuple[str, ...]) -> list[str]:
+    """Return the cells of a row that says how a log was prepared."""
+    return [
+        format_cutoff(settings),
+        settings.derivative,
+        _velocity(settings, joints),
+        "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
+        f"{_format_setting(settings.trim)} s",
+        "none" if settings.average_periods is None else f"over {_format_setting(settings.average_periods)} s",
+    ]
+
+
+def format_cutoff(settings: PreparationSettings) -> str:
+    return f"{_format_setting(settings.cutoff)} Hz"
+
+
+def _format_setting(value: float | str) -> str:
+    return value if isinstance(value, str) else format_number(float(value))
+
+
+def _velocity(settings: PreparationSettings, joints: tuple[str, ...]) -> str:
+    """Return a text that says which velocities were recorded; the others were differentiated from positions."""
+    if isinstance(settings.velocity, str):
+        return settings.velocity
+    recorded = [name for name, trusted in zip(joints, settings.velocity, strict=True) if trusted]
+    if len(recorded) in (0, len(joints)):
+        return "recorded" if recorded else "from position"
+    return f"recorded for {', '.join(recorded)}"

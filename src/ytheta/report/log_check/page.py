@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import render_page, write_page
-from ytheta.report.identification.tables import sort_findings
 from ytheta.report.log.columns import describe_source, list_left_out
 from ytheta.report.log_check.plots import plot_log
 from ytheta.report.log_check.summary import summarize_log_check
@@ -28,5 +27,5 @@ def log_check_html(check: LogCheck) -> str:
         "summary": summarize_log_check(check),
         "figures": [list(plot_log(checked)) for checked in check.logs],
     }
-    functions = (describe_source, list_chosen_columns, list_left_out, sort_findings)
+    functions = (describe_source, list_chosen_columns, list_left_out)
     return render_page("log_check.html", content, functions)

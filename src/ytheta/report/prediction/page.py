@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import render_page, write_page
-from ytheta.report.identification.tables import describe_preparation, sort_findings
+from ytheta.report.log.columns import describe_preparation
 from ytheta.report.prediction.plots import plot_torques
 from ytheta.report.prediction.summary import summarize_prediction
 from ytheta.report.prediction.tables import list_joint_headings, list_joint_rows, list_key_numbers
@@ -31,5 +31,5 @@ def prediction_html(prediction: Prediction) -> str:
         "torque_figures": plot_torques(prediction),
         "preparation_rows": [[log, *preparation]],
     }
-    functions = (list_joint_headings, list_joint_rows, list_key_numbers, sort_findings)
+    functions = (list_joint_headings, list_joint_rows, list_key_numbers)
     return render_page("prediction.html", content, functions)

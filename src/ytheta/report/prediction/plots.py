@@ -9,8 +9,8 @@ import numpy as np
 
 from ytheta.plots import Axis, Line
 from ytheta.report.identification.plots import continuous_time, plot_torque
-from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import line_plot
+from ytheta.report.numbers import get_torque_unit
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.report.identification.tables import format_cutoff, get_torque_unit
-from ytheta.report.numbers import NO_VALUE, format_count, format_number, format_percent
+from ytheta.report.log.columns import format_cutoff
+from ytheta.report.numbers import NO_VALUE, format_count, format_number, format_percent, get_torque_unit
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
-from ytheta.native.block_consumer import BlockConsumer
+from ytheta.native.kernel import BlockConsumer
 
 ROWS = 130
 CONTEXT = 4711

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.native import compile_graph
-from ytheta.native.buffers import allocate_aligned, allocate_result
+from ytheta.native.kernel import allocate_aligned, allocate_result
 
 
 def test_aligned_arrays_begin_at_a_cache_line() -> None:

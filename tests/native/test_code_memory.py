@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.kernel_graphs import linear_graph
 from ytheta.native import compile_graph
-from ytheta.native.code_memory import LLVM_LOCK
-from ytheta.native.codegen.python_abi import ENTRY_POINTS
+from ytheta.native.codegen.entry_points import ENTRY_POINTS
+from ytheta.native.compile import LLVM_LOCK
 
 FINALIZER = """
 import gc

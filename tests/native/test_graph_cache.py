@@ -13,9 +13,8 @@ import pytest
 from tests.support.kernel_cache import forget_graphs, forget_machines
 from tests.support.kernel_graphs import draw_inputs, planar_chain, sparse_graph
 from ytheta.native import compile_graph, count_operations
-from ytheta.native.cache import make_cache_path
+from ytheta.native.cache import decode_graph, encode_graph, find_graph, make_cache_path, store_graph
 from ytheta.native.graph import Graph, SerializedFunction
-from ytheta.native.graph_cache import decode_graph, encode_graph, find_graph, store_graph
 
 KEY = b"k" * 32
 
@@ -117,7 +116,7 @@ def test_a_stored_kernel_needs_no_casadi(cache_folder: Path) -> None:
     code = (
         "import sys, numpy as np\n"
         "from ytheta.native import compile_graph\n"
-        "from ytheta.native.graph_cache import find_graph\n"
+        "from ytheta.native.cache import find_graph\n"
         "kernel = compile_graph(find_graph(b'k' * 32))\n"
         "kernel(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)), np.ones(1))\n"
         "print('casadi' in sys.modules, kernel._made[2])\n"

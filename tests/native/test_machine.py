@@ -15,9 +15,8 @@ import pytest
 import ytheta
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.native import compile_graph
-from ytheta.native.buffers import allocate_aligned
-from ytheta.native.machine import Machine
-from ytheta.native.outcome import Outcome
+from ytheta.native.compile import Machine
+from ytheta.native.kernel import KernelOutcome, allocate_aligned
 
 
 def test_a_new_scratch_buffer_may_be_replaced_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +109,7 @@ def test_arrays_may_be_changed_by_other_threads() -> None:
         done.set()
         thread.join()
         sys.setswitchinterval(interval)
-    assert {outcome for pair in outcomes for outcome in pair} == {Outcome.DONE, Outcome.NOT_PLAIN}
+    assert {outcome for pair in outcomes for outcome in pair} == {KernelOutcome.DONE, KernelOutcome.NOT_PLAIN}
 
 
 EXIT = """
@@ -118,7 +117,7 @@ import threading, time
 import numpy as np
 from tests.support.kernel_graphs import draw_inputs, planar_chain
 from ytheta.native import compile_graph
-from ytheta.native.buffers import allocate_aligned
+from ytheta.native.kernel import allocate_aligned
 
 kernel = compile_graph(planar_chain(6))
 inputs = draw_inputs(kernel.graph, 20_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from ytheta.native.recent import RecentValues
+from ytheta.native.cache import RecentValues
 
 
 class Value:

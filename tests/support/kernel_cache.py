@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from ytheta.native import (
-    compile,  # noqa: A004
-    graph_cache,
-)
+from ytheta.native import cache as graph_cache
+from ytheta.native import compile
 
 
 def forget_machines() -> None:

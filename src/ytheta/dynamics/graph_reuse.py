@@ -17,9 +17,8 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
-from ytheta.native.cache import make_key
+from ytheta.native.cache import find_graph, make_key, store_graph
 from ytheta.native.graph import Graph
-from ytheta.native.graph_cache import find_graph, store_graph
 from ytheta.robot.robot import Robot, check_is_robot
 
 # All packages and modules that are loaded while a graph is traced, relative to ytheta.

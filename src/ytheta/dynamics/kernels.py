@@ -18,7 +18,8 @@ from ytheta.arguments import check_kind
 from ytheta.display import Displayed
 from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
-from ytheta.native import About, Block, Kernel, arguments, compile_graph
+from ytheta.native import About, Block, Kernel, compile_graph
+from ytheta.native import kernel as arguments
 from ytheta.native.graph import Graph, Input
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int

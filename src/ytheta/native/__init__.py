@@ -7,7 +7,7 @@ them takes longer than most commands run. The first compilation loads them.
 from __future__ import annotations
 
 from ytheta.native.compile import compile_graph
+from ytheta.native.graph import Operations, count_operations
 from ytheta.native.kernel import About, Block, Kernel
-from ytheta.native.operations import Operations, count_operations
 
 __all__ = ["About", "Block", "Kernel", "Operations", "compile_graph", "count_operations"]

@@ -19,17 +19,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import logging
 import os
 import re
 import stat
 import struct
 import time
+from collections import OrderedDict
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from ytheta.files.atomic import create_temporary, remove_stale_files
+from ytheta.native.graph import Graph, Input, SerializedFunction
 
 KINDS = OBJECT_CODE, GRAPH, BASIS = "o", "graph", "basis"  # kinds of payload; they are the extensions of the files
 MAX_FOLDER_SIZE = 2**29  # bytes
@@ -185,3 +189,97 @@ def _belongs_to_user(status: os.stat_result) -> bool:
     if not hasattr(os, "getuid"):  # Windows: the folder's access list decides
         return True
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+# Values that are found again: as long as somebody uses them, and the most recent ones longer.
+
+
+Value = TypeVar("Value")
+
+
+class RecentValues(Generic[Value]):
+    """Values by their keys. The ``kept`` values that were stored or found last stay, even if nobody else uses them.
+
+    Several threads may use it at once without a lock: at worst, a value stays for a shorter time.
+    """
+
+    def __init__(self, kept: int) -> None:
+        self._used: WeakValueDictionary[bytes, Value] = WeakValueDictionary()
+        self._recent: OrderedDict[bytes, Value] = OrderedDict()
+        self._kept = kept
+
+    def find(self, key: bytes) -> Value | None:
+        """Return the value stored under a key, or None."""
+        value = self._used.get(key)
+        if value is not None:
+            self.store(key, value)
+        return value
+
+    def store(self, key: bytes, value: Value) -> None:
+        """Store a value as the most recent one."""
+        self._used[key] = value
+        self._recent.pop(key, None)
+        self._recent[key] = value
+        if len(self._recent) > self._kept:
+            self._recent.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all values."""
+        self._recent.clear()
+        self._used.clear()
+
+
+# The cache of graphs: traced computations are found again, in this process or in the cache on disk.
+#
+# Payload    one line of JSON (name, inputs, shape, places, made_from, instructions), then the text of the function
+# Trust      see ``native.cache``: CasADi parses only texts that this user's processes have stored, checksum included
+
+
+_graphs: RecentValues[Graph] = RecentValues(kept=64)
+
+
+def find_graph(key: bytes) -> Graph | None:
+    """Return the graph stored under a key, in the memory of this process or on disk, or None."""
+    graph = _graphs.find(key)
+    if graph is None:
+        payload = read(key, GRAPH)
+        graph = None if payload is None else decode_graph(payload)
+        if graph is not None:
+            _graphs.store(key, graph)
+    return graph
+
+
+def store_graph(key: bytes, graph: Graph) -> None:
+    """Store a graph in the memory of this process and on disk."""
+    _graphs.store(key, graph)
+    write(key, encode_graph(graph), GRAPH)
+
+
+def encode_graph(graph: Graph) -> bytes:
+    """Return the payload of a graph."""
+    layout = {
+        "name": graph.name,
+        "inputs": [[entry.name, entry.size, entry.shared] for entry in graph.inputs],
+        "shape": graph.shape,
+        "places": graph.places,
+        "made_from": graph.made_from,
+        "instructions": graph.serialized.instructions,
+    }
+    return json.dumps(layout).encode() + b"\n" + graph.serialized.text.encode()
+
+
+def decode_graph(payload: bytes) -> Graph | None:
+    """Return the graph of a payload, or None if it has another layout. The function is restored when first used."""
+    line, _, text = payload.partition(b"\n")
+    try:
+        layout = json.loads(line)
+        return Graph(
+            layout["name"],
+            tuple(Input(*entry) for entry in layout["inputs"]),
+            tuple(layout["shape"]),
+            tuple(layout["places"]),
+            SerializedFunction(text.decode(), layout["instructions"]),
+            layout["made_from"],
+        )
+    except (ValueError, LookupError, TypeError):
+        return None

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.native.block_consumer import BlockConsumer
-from ytheta.native.outcome import Outcome
+from ytheta.native.kernel import BlockConsumer, KernelOutcome
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -28,7 +27,7 @@ class Interpreter:
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
         """Write the array of one sample to ``out``; return an ``Outcome``."""
         if not self._are_plain(vectors, ()):
-            return Outcome.NOT_PLAIN
+            return KernelOutcome.NOT_PLAIN
         batch = tuple(
             x if entry.shared else x[np.newaxis] for entry, x in zip(self._graph.inputs, vectors, strict=True)
         )
@@ -42,16 +41,16 @@ class Interpreter:
         samples = self._count_samples(arrays)
         fits = _is_plain(out, (samples, *self._graph.shape)) and out.flags.writeable
         if not (self._are_plain(arrays, (samples,)) and fits) or any(np.may_share_memory(out, x) for x in arrays):
-            return Outcome.NOT_PLAIN
+            return KernelOutcome.NOT_PLAIN
         flat = out.reshape(samples, self._graph.size)
         for begin in range(first, last, _MAX_SAMPLES_PER_CALL):
             end = min(begin + _MAX_SAMPLES_PER_CALL, last)
             values = self._evaluate(arrays, begin, end)
             if values is None:
-                return Outcome.NOT_FINITE
+                return KernelOutcome.NOT_FINITE
             flat[begin:end] = 0.0
             flat[begin:end, self._places] = values.T
-        return Outcome.DONE
+        return KernelOutcome.DONE
 
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
         """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
@@ -60,25 +59,25 @@ class Interpreter:
         arguments are only checked.
         """
         if not self._are_plain(arrays, (self._count_samples(arrays),)):
-            return Outcome.NOT_PLAIN
+            return KernelOutcome.NOT_PLAIN
         if first < last:
             computed = self._evaluate(arrays, first, last)
             if computed is None:
-                return Outcome.NOT_FINITE
+                return KernelOutcome.NOT_FINITE
             values[:, : last - first] = computed
         return 0
 
     def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int:
         """Pass the blocks of all samples to the consumer, in order; return an ``Outcome``."""
         if not self._are_plain(arrays, (consumer.samples,)):
-            return Outcome.NOT_PLAIN
+            return KernelOutcome.NOT_PLAIN
         values = np.empty((len(self._places), self.columns))
         for first in range(0, consumer.samples, self.block_samples):
             last = min(first + self.block_samples, consumer.samples)
             if outcome := self.write_block(arrays, first, last, values):
                 return outcome
             consumer.call(first, values[:, : last - first])
-        return Outcome.DONE
+        return KernelOutcome.DONE
 
     def _count_samples(self, arrays: tuple[Any, ...]) -> int:
         """Return the number of samples, or 1 if it is not known."""

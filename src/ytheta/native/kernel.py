@@ -6,9 +6,12 @@ blocks and threads, or on whether ``one`` computes them: they are bit-identical.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ctypes
+import math
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_checkable
 
@@ -18,15 +21,11 @@ from ytheta.arguments import check_count
 from ytheta.display import Displayed
 from ytheta.engine.local import choose_workers, count_processors
 from ytheta.errors import InputError
-from ytheta.native import arguments
-from ytheta.native.block_consumer import BlockConsumer
-from ytheta.native.buffers import allocate_result
-from ytheta.native.operations import Operations, count_operations
-from ytheta.native.outcome import Outcome
-from ytheta.shapes import Float, Int
+from ytheta.native.graph import Operations, count_operations
+from ytheta.shapes import Float, Int, NonzerosBySample
 
 if TYPE_CHECKING:
-    from ytheta.native.graph import Graph
+    from ytheta.native.graph import Graph, Input
 
 _SECONDS_PER_OPERATION = 6e-11  # approximate, for one sample
 _MIN_SECONDS_PER_THREAD = 1e-3  # of work; for less work, starting a thread does not pay off
@@ -127,9 +126,9 @@ class Kernel(Displayed):
         result = allocate_result((samples, *self.graph.shape)) if out is None else out
         outcome = self._write(arrays, samples, result, threads)
         if outcome:
-            inputs, samples = arguments.check_batch(self.graph, arrays)
+            inputs, samples = check_batch(self.graph, arrays)
             shape = (samples, *self.graph.shape)
-            result = allocate_result(shape) if out is None else arguments.check_output(self.graph, shape, out, inputs)
+            result = allocate_result(shape) if out is None else check_output(self.graph, shape, out, inputs)
             if samples and (outcome := self._write(inputs, samples, result.view(np.ndarray), threads)):
                 self._raise_failure(outcome, inputs)
         return result
@@ -138,7 +137,7 @@ class Kernel(Displayed):
         """Return the array of one sample from vectors of shape (size,)."""
         result = np.empty(self._shape)
         if self._write_one(vectors, result):
-            inputs = arguments.check_vectors(self.graph, vectors)
+            inputs = check_vectors(self.graph, vectors)
             if outcome := self._write_one(inputs, result):
                 self._raise_failure(outcome, inputs)
         return result
@@ -152,7 +151,7 @@ class Kernel(Displayed):
         size = check_count("size", size, "a whole number of at least 1")
         samples, values = self._count_samples(arrays), np.empty((len(self.graph.places), self._runner.columns))
         if self._runner.write_block(arrays, 0, 0, values) < 0:
-            arrays, samples = arguments.check_batch(self.graph, arrays)
+            arrays, samples = check_batch(self.graph, arrays)
         return self._iterate_blocks(arrays, samples, size, values)
 
     def feed(self, consumer: BlockConsumer, *arrays: Any) -> None:
@@ -163,13 +162,13 @@ class Kernel(Displayed):
                 f"{consumer.rows}"
             )
         if outcome := self._runner.feed(arrays, consumer):
-            inputs, samples = arguments.check_batch(self.graph, arrays)
+            inputs, samples = check_batch(self.graph, arrays)
             if self._first_batched is not None and samples != consumer.samples:
                 raise InputError(
                     f"kernel {self.graph.name!r}: the inputs have {samples} samples, but their consumer expects "
                     f"{consumer.samples}"
                 )
-            if outcome == Outcome.NOT_FINITE or (outcome := self._runner.feed(inputs, consumer)):
+            if outcome == KernelOutcome.NOT_FINITE or (outcome := self._runner.feed(inputs, consumer)):
                 self._raise_failure(outcome, inputs)
 
     @property
@@ -210,8 +209,8 @@ class Kernel(Displayed):
 
     def _raise_failure(self, outcome: int, inputs: tuple[np.ndarray, ...]) -> NoReturn:
         """Raise an InputError for an outcome that is not DONE; the inputs have been checked."""
-        if outcome == Outcome.NOT_FINITE:
-            arguments.raise_not_finite(self.graph, inputs)
+        if outcome == KernelOutcome.NOT_FINITE:
+            raise_not_finite(self.graph, inputs)
         raise InputError(
             f"kernel {self.graph.name!r}: the shape or type of an array was changed while the kernel used it"
         )
@@ -240,3 +239,187 @@ class Kernel(Displayed):
         with ThreadPoolExecutor(count) as pool:
             parts = pool.map(lambda first, last: self._runner.write_dense(arrays, first, last, result), ends, ends[1:])
             return min(parts)
+
+
+# Block consumer: a function of machine code that takes the blocks of a kernel, one after the other.
+#
+# The function is ``function(context, first, count, values, stride)``: value k of sample ``first + j`` is at
+# ``values[k * stride + j]`` for j < ``count``. It may overwrite these values. It is called without Python's global lock,
+# so it must not use Python. The next block overwrites the values.
+
+
+_INTEGER, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_FUNCTION = ctypes.CFUNCTYPE(None, _POINTER, _INTEGER, _INTEGER, _POINTER, _INTEGER)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockConsumer:
+    """The function and its context, both as addresses.
+
+    The context is made for blocks of at least ``rows`` values per sample and for ``samples`` samples in total.
+    ``memory`` is anything that must exist as long as the function may be called, above all the context.
+    """
+
+    function: int
+    context: int
+    rows: int
+    samples: int
+    memory: object
+
+    def call(self, first: int, values: NonzerosBySample) -> None:
+        """Call the function with one block, whose rows are arrays of adjacent doubles."""
+        address, stride = values.ctypes.data, values.strides[0] // values.itemsize
+        _FUNCTION(self.function)(self.context, first, values.shape[1], address, stride)
+
+
+# Outcome: how the evaluation of a kernel ended.
+
+
+class KernelOutcome(IntEnum):
+    """DONE is 0, so that a call has succeeded if its outcome is false. All others are negative.
+
+    Attributes
+    ----------
+    DONE
+        The results are written.
+    NOT_FINITE
+        A number of an input is infinite or NaN; the results are undefined.
+    NOT_PLAIN
+        An array is not plain: not of the class numpy.ndarray itself, not of aligned doubles in C order, of the wrong
+        shape, not writable, or sharing memory with an input. Nothing was written.
+    """
+
+    DONE = 0
+    NOT_FINITE = -1
+    NOT_PLAIN = -2
+
+
+# Checks of the arrays that a kernel is called with.
+#
+# Each check returns the arrays as contiguous doubles or raises an InputError that names the input and the remedy.
+
+
+def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[tuple[np.ndarray, ...], int]:
+    """Return the inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
+    check_input_count(graph, arrays)
+    inputs, checked = graph.inputs, []
+    samples, first = None, ""
+    for k, argument in enumerate(arrays):
+        entry = inputs[k]
+        array = _to_doubles(graph, entry, argument)
+        checked.append(array)
+        shape = array.shape
+        if entry.shared:
+            if shape != (entry.size,):
+                _raise_wrong_shape(graph, entry, array, f"({entry.size},), one vector for all samples")
+            continue
+        if len(shape) != 2 or shape[1] != entry.size:
+            hint = "; for a single sample use kernel.one" if shape == (entry.size,) else ""
+            _raise_wrong_shape(graph, entry, array, f"(samples, {entry.size}){hint}")
+        if samples is None:
+            samples, first = shape[0], entry.name
+        elif shape[0] != samples:
+            raise InputError(
+                f"kernel {graph.name!r}: input {entry.name!r} has {len(array)} samples, but {first!r} has {samples}; "
+                "give all inputs the same number of samples"
+            )
+    return tuple(checked), 1 if samples is None else samples
+
+
+def check_vectors(graph: Graph, arrays: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """Return the inputs of one sample as vectors of doubles."""
+    check_input_count(graph, arrays)
+    checked = []
+    for entry, argument in zip(graph.inputs, arrays, strict=True):
+        vector = _to_doubles(graph, entry, argument)
+        if vector.shape != (entry.size,):
+            hint = "; for many samples call the kernel itself" if vector.ndim == 2 else ""
+            _raise_wrong_shape(graph, entry, vector, f"({entry.size},){hint}")
+        checked.append(vector)
+    return tuple(checked)
+
+
+def check_input_count(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise an InputError unless there are as many arrays as the graph has inputs."""
+    if len(arrays) != len(graph.inputs):
+        names = ", ".join(entry.name for entry in graph.inputs)
+        raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(arrays)}")
+
+
+def check_output(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return ``out`` if results of this shape can be written to it; otherwise raise an InputError."""
+    problem = ""
+    if not isinstance(out, np.ndarray):
+        problem = f"is a {type(out).__name__}"
+    elif out.dtype != np.float64:
+        problem = f"has numbers of type {out.dtype}"
+    elif out.shape != shape:
+        problem = f"has shape {out.shape}"
+    elif not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
+        problem = "is not contiguous, aligned and writable"
+    elif any(np.may_share_memory(out, array) for array in arrays):
+        problem = "shares memory with an input"
+    if problem:
+        raise InputError(f"kernel {graph.name!r}: out {problem}; use np.empty({shape})")
+    checked: np.ndarray = out
+    return checked
+
+
+def raise_not_finite(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
+    """Raise an InputError that names the first number that is not finite."""
+    for entry, array in zip(graph.inputs, arrays, strict=True):
+        not_finite = np.argwhere(~np.isfinite(array))
+        if len(not_finite):
+            index = tuple(int(i) for i in not_finite[0])
+            where = f"sample {index[0]}, element {index[1]}" if len(index) == 2 else f"element {index[0]}"
+            raise InputError(
+                f"kernel {graph.name!r}: input {entry.name!r} is {array[index]} at {where} "
+                f"({len(not_finite)} such values in total); repair or remove them"
+            )
+    raise InputError(f"kernel {graph.name!r}: an input was not finite, but was changed while the kernel ran")
+
+
+def _to_doubles(graph: Graph, entry: Input, argument: Any) -> np.ndarray:
+    if isinstance(argument, np.ma.MaskedArray) and np.ma.is_masked(argument):
+        raise InputError(f"kernel {graph.name!r}: entries of input {entry.name!r} are masked; leave those samples out")
+    try:
+        array = np.asarray(argument)
+    except ValueError as error:
+        raise InputError(f"kernel {graph.name!r}: input {entry.name!r} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub" and array.size:
+        raise InputError(
+            f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
+        )
+    return np.require(array, np.float64, ["C", "A"])
+
+
+def _raise_wrong_shape(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:
+    raise InputError(f"kernel {graph.name!r}: input {entry.name!r} has shape {array.shape}, but needs {needed}")
+
+
+# Memory for kernels: arrays that begin at a cache line.
+
+
+_MIN_ALIGNED_SIZE = 2**15  # doubles; for smaller arrays, alignment costs more time than it saves
+_CACHE_LINE = 8  # doubles
+
+
+def allocate_aligned(shape: tuple[int, ...]) -> np.ndarray:
+    """Return a new uninitialized array that begins at a cache line, which is also a multiple of the vector length."""
+    count = math.prod(shape)
+    raw = np.empty(count + _CACHE_LINE)
+    first = -(_find_address(raw) // 8) % _CACHE_LINE
+    return raw[first : first + count].reshape(shape)
+
+
+def allocate_result(shape: tuple[int, ...]) -> np.ndarray:
+    """Return a new uninitialized array; a large one begins at a cache line, which makes stores faster."""
+    return np.empty(shape) if math.prod(shape) < _MIN_ALIGNED_SIZE else allocate_aligned(shape)
+
+
+_map_bytes: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
+
+
+def _find_address(array: np.ndarray) -> int:
+    """Return the address of a writable array by the buffer protocol, which is several times faster than ``ctypes``."""
+    return ctypes.addressof(_map_bytes(array))

@@ -32,7 +32,7 @@ from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.motion import casadi_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
-from ytheta.native.operations import Operations, count_operations
+from ytheta.native.graph import Operations, count_operations
 from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.reading.catalog import list_names
 from ytheta.robot.robot import Robot

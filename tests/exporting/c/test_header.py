@@ -11,7 +11,7 @@ import ytheta as yt
 from ytheta.exporting.c.definitions import describe_operations
 from ytheta.exporting.c.header import find_unit
 from ytheta.exporting.functions import RobotFunctions
-from ytheta.native.operations import count_operations
+from ytheta.native.graph import count_operations
 
 
 @pytest.fixture(scope="module")

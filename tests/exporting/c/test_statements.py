@@ -16,8 +16,7 @@ from ytheta.errors import InputError
 from ytheta.exporting.c.definitions import DOUBLE, Definition, Style, define, describe_operations, emit_body
 from ytheta.exporting.c.trigonometry import emit_sine_cosine
 from ytheta.exporting.functions import RobotFunction
-from ytheta.native.graph import Graph, Input, trace
-from ytheta.native.operations import count_operations
+from ytheta.native.graph import Graph, Input, count_operations, trace
 from ytheta.robot.reading.load import load
 
 STYLE = Style("p", DOUBLE)

@@ -15,10 +15,9 @@ import pytest
 from tests.support.kernel_graphs import draw_inputs, integer_inputs, linear_graph, linear_result, sparse_graph
 from ytheta.errors import InputError
 from ytheta.native import Kernel, compile_graph
-from ytheta.native.buffers import allocate_aligned
+from ytheta.native.compile import Machine
 from ytheta.native.graph import Input, trace
-from ytheta.native.machine import Machine
-from ytheta.native.outcome import Outcome
+from ytheta.native.kernel import KernelOutcome, allocate_aligned
 
 SAMPLES = 7
 
@@ -76,7 +75,7 @@ NAMES = ("one", "dense", "block")
 def test_the_samples_of_the_range_are_written() -> None:
     calls = Calls()
     for name in NAMES:
-        assert calls.call(name, calls.arguments[name]) == Outcome.DONE
+        assert calls.call(name, calls.arguments[name]) == KernelOutcome.DONE
     np.testing.assert_array_equal(calls.arguments["one"][1], calls.expected[2])
     dense, block = (calls.arguments[name][1] for name in ("dense", "block"))
     np.testing.assert_array_equal(dense[2:5], calls.expected[2:5])
@@ -88,8 +87,8 @@ def test_an_empty_range_is_only_checked() -> None:
     calls = Calls()
     for name, first in itertools.product(("dense", "block"), (0, 3, SAMPLES)):
         scratch, out, _, _, *inputs = calls.arguments[name]
-        assert calls.call(name, [scratch, out, first, first, *inputs]) == Outcome.DONE
-        assert calls.call(name, [scratch, out, first, first, *inputs[:-1], inputs[0]]) == Outcome.NOT_PLAIN
+        assert calls.call(name, [scratch, out, first, first, *inputs]) == KernelOutcome.DONE
+        assert calls.call(name, [scratch, out, first, first, *inputs[:-1], inputs[0]]) == KernelOutcome.NOT_PLAIN
         assert (out == 7.0).all()
 
 
@@ -151,7 +150,7 @@ def test_no_argument_can_cause_harm(name: str) -> None:
         replace(3, -1, 1, SAMPLES + 1, 5.0, None, 2**70, -(2**70), "5", sys.maxsize)
     for arguments in wrong:
         counts = [sys.getrefcount(argument) for argument in arguments]
-        assert calls.call(name, arguments) == Outcome.NOT_PLAIN, arguments
+        assert calls.call(name, arguments) == KernelOutcome.NOT_PLAIN, arguments
         assert [sys.getrefcount(argument) for argument in arguments] == counts
     assert (correct[1] == 7.0).all()
     calls.scratch.append(0)  # raises BufferError if the buffer is still held
@@ -181,13 +180,13 @@ def test_feeding_refuses_wrong_arguments_before_it_calls_the_function() -> None:
         replace(position, *list_wrong_arrays(correct[position]))
     for arguments in wrong:
         counts = [sys.getrefcount(argument) for argument in arguments]
-        assert calls.call("feed", arguments) == Outcome.NOT_PLAIN, arguments
+        assert calls.call("feed", arguments) == KernelOutcome.NOT_PLAIN, arguments
         assert [sys.getrefcount(argument) for argument in arguments] == counts
     assert received == []
-    assert calls.call("feed", correct) == Outcome.DONE
+    assert calls.call("feed", correct) == KernelOutcome.DONE
     assert received == [(0, SAMPLES)]
     calls.inputs[0][3] = np.nan
-    assert calls.call("feed", correct) == Outcome.NOT_FINITE
+    assert calls.call("feed", correct) == KernelOutcome.NOT_FINITE
     assert received == [(0, SAMPLES)]
     calls.scratch.append(0)  # raises BufferError if the buffer is still held
 
@@ -208,13 +207,13 @@ def test_a_block_begins_in_the_first_aligned_column(shift: int) -> None:
     np.testing.assert_array_equal(values[:, column : column + width], linear_result(x[5:], 3).T)
     assert (memory[:shift] == 7.0).all()
     assert (memory[shift + size :] == 7.0).all()
-    assert runner.write_block((x,), 4, 5 + width, values) == Outcome.NOT_PLAIN
+    assert runner.write_block((x,), 4, 5 + width, values) == KernelOutcome.NOT_PLAIN
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_held_after_a_call(name: str) -> None:
     calls = Calls()
-    for outcome in (Outcome.DONE, Outcome.NOT_FINITE):
+    for outcome in (KernelOutcome.DONE, KernelOutcome.NOT_FINITE):
         arguments = calls.arguments[name]
         objects = [np.ndarray, *arguments]
         counts = [sys.getrefcount(value) for value in objects]
@@ -350,7 +349,7 @@ def test_out_is_checked_if_there_are_no_inputs() -> None:
 def test_an_entry_point_keeps_its_code() -> None:
     function, x = _borrow_function(), np.array([2.0, 3.0])
     out = np.empty(4)
-    assert function(bytearray(10**6), out, x) == Outcome.DONE
+    assert function(bytearray(10**6), out, x) == KernelOutcome.DONE
     np.testing.assert_array_equal(out, [2.0, 5.0, 8.0, 11.0])
 
 

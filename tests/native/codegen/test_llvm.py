@@ -8,7 +8,7 @@ import pytest
 from tests.support.kernel_graphs import chain_tolerance, draw_inputs, planar_chain, sparse_graph
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.codegen.llvm import detect_host, emit_module, emit_object
-from ytheta.native.machine import Machine
+from ytheta.native.compile import Machine
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.native import machine
-from ytheta.native.codegen import python_abi
+from ytheta.native import compile as machine
+from ytheta.native.codegen import entry_points as python_abi
 
 C_TYPES: dict[str, Any] = {"ptr": ctypes.c_void_p, "i64": ctypes.c_ssize_t, "i32": ctypes.c_int}
 

@@ -9,7 +9,7 @@ from tests.support.kernel_graphs import draw_inputs, integer_inputs, linear_grap
 from ytheta.errors import InputError
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.codegen.llvm import emit_object
-from ytheta.native.machine import Machine
+from ytheta.native.compile import Machine
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])

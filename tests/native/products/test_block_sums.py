@@ -11,11 +11,10 @@ from tests.support.kernel_graphs import linear_graph
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.codegen.llvm import compile_module, detect_host, format_options
-from ytheta.native.products import block_sums, row_groups
-from ytheta.native.products.assembly import emit_products_module
-from ytheta.native.products.block_sums import ReplacedRows, make_consumer
-from ytheta.native.products.code import load_code
-from ytheta.native.products.row_groups import RowGroups, RowProducts
+from ytheta.native.products import row_sums as block_sums
+from ytheta.native.products import row_sums as row_groups
+from ytheta.native.products.code import emit_products_module, load_code
+from ytheta.native.products.row_sums import ReplacedRows, RowGroups, RowProducts, make_consumer
 
 ROWS = 130
 SLICES = (slice(2, 2), slice(2, 15), slice(15, 16), slice(20, 120))  # the other rows belong to no group

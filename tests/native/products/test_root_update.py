@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.native.products.root_update import update_root
+from ytheta.native.products.row_sums import update_root
 
 
 @pytest.mark.parametrize(("unknowns", "equations"), [(1, 1), (3, 2), (8, 5), (17, 0), (36, 7)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.native.products.row_groups import RowGroups, RowProducts
+from ytheta.native.products.row_sums import RowGroups, RowProducts
 
 COUNTS = (0, 1, 3, 4, 5, 7, 8, 13)
 SAMPLES = (0, 1, 7, 8, 9, 319, 320, 321, 1000)

@@ -17,8 +17,7 @@ import numpy as np
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.kernel import Kernel
-from ytheta.native.products.block_sums import ReplacedRows
-from ytheta.native.products.row_groups import RowGroups
+from ytheta.native.products.row_sums import ReplacedRows, RowGroups
 from ytheta.shapes import (
     Int,
     JointsBySample,

@@ -24,7 +24,7 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections, DriveDirections, PairsBySample, PoseDirections
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.rest import RestRule, compute_highest_speeds, iterate_mean_speeds, make_rest_rule
-from ytheta.native.products.block_sums import ReplacedRows
+from ytheta.native.products.row_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

@@ -18,8 +18,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout
-from ytheta.native.products.block_sums import make_consumer
-from ytheta.native.products.row_groups import RowProducts
+from ytheta.native.products.row_sums import RowProducts, make_consumer
 from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, PerBase, PerJoint
 
 WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → weights of the equations

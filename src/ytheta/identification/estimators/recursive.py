@@ -36,7 +36,7 @@ from ytheta.identification.equations.normal_equations import (
     accumulate,
 )
 from ytheta.identification.estimators.estimator import Estimate
-from ytheta.native.products.root_update import update_root
+from ytheta.native.products.row_sums import update_root
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 
 MAX_ASYMMETRY = 1e-9  # relative to the largest element of a covariance; larger than its rounding errors

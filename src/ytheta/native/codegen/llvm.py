@@ -17,8 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
-from ytheta.native.codegen import python_abi
-from ytheta.native.codegen.simd import C_FUNCTIONS, emit_c_function, emit_declarations
+from ytheta.native.codegen import entry_points as python_abi
+from ytheta.native.codegen.chunks import C_FUNCTIONS, emit_c_function, emit_declarations
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -68,8 +68,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     from ytheta.native.codegen import tiles
     from ytheta.native.codegen.chunks import emit_chunks
     from ytheta.native.codegen.entry_points import compute_scratch_bytes, emit_entry_points
-    from ytheta.native.codegen.layout import Layout
-    from ytheta.native.codegen.program import build_program
+    from ytheta.native.codegen.program import Layout, build_program
     from ytheta.native.codegen.trigonometry import emit_sine_cosine
 
     program = build_program(graph, max_steps=max_steps)

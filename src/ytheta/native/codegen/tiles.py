@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.chunks import ARGUMENTS
-from ytheta.native.codegen.layout import Layout
+from ytheta.native.codegen.program import Layout
 
 _INDEPENDENT_SUMS = 4  # with a single sum, every addition would have to wait for the previous one
 

@@ -16,7 +16,7 @@ from ytheta.dynamics.formulations.composite.operation_table import (
     sum_operations,
 )
 from ytheta.dynamics.graphs import inverse_dynamics_graph
-from ytheta.native.operations import count_operations as count_graph_operations
+from ytheta.native.graph import count_operations as count_graph_operations
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.reproduction.lin1995.arms import load_stanford_arm, make_general_chain, with_general_inertias
 from ytheta.robot.robot import Robot

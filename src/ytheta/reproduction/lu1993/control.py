@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ytheta.native.operations import count_operations
+from ytheta.native.graph import count_operations
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.reproduction.lu1993.figures import (
     list_scheme_plots,

@@ -19,7 +19,7 @@ from ytheta.dynamics.formulations.composite.composite_newton_euler import EndEff
 from ytheta.dynamics.formulations.registry import RECURSIONS
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.vectors import array
-from ytheta.native.operations import count_operations
+from ytheta.native.graph import count_operations
 from ytheta.robot.frame import Frame
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot

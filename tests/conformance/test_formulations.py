@@ -23,9 +23,9 @@ from tests.support.formulation_cases import (
 from tests.support.lin_chains import TORQUES, agree
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
+from ytheta.dynamics import jacobians
+from ytheta.dynamics.formulations import kronecker as transforms
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
-from ytheta.dynamics.formulations.kronecker import transforms
-from ytheta.dynamics.formulations.lagrange import jacobians
 from ytheta.dynamics.formulations.registry import (
     FORMULATIONS,
     RECURSIONS,
@@ -34,8 +34,7 @@ from ytheta.dynamics.formulations.registry import (
     explain_recursion_refusals,
     formulations,
 )
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.mechanism import build_mechanism, numeric_motion
 from ytheta.dynamics.vectors import axis_rotation
 from ytheta.errors import InputError
 from ytheta.robot.frame import Frame, to_vector

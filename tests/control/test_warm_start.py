@@ -12,7 +12,7 @@ from tests.support.control_samples import home_position
 from ytheta.control.controller import Reference
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.warm_start import WarmStartKernel
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.errors import ClosureError, InputError
 
 

@@ -15,7 +15,7 @@ from tests.support.loop_robots import make_looped_robot
 from tests.support.states import close, state
 from tests.support.toml_robots import read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.errors import InputError, RobotError
 from ytheta.robot.parts import Drive, Loop
 from ytheta.robot.robot import Robot

@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 from tests.support.states import close, state
 from tests.support.toml_robots import read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.files.expressions import format_position
 from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.parts import Force

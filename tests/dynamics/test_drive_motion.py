@@ -9,9 +9,7 @@ import pytest
 from tests.support.driven_robots import coupled_robot
 from tests.support.loop_motion import close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
-from ytheta.dynamics.drive_motion import compute_drive_motion
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint, column
+from ytheta.dynamics.constraint import Constraint, build_constraint, column, compute_drive_motion
 
 
 def compute_positions(loops: Constraint, Q: np.ndarray) -> np.ndarray:

@@ -15,8 +15,7 @@ from tests.support.pinocchio_peer import Peer, peer
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics, regressor
 from ytheta.dynamics.formulations.registry import explain_recursion_refusals, formulations
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import Motion, numeric_motion
+from ytheta.dynamics.mechanism import Motion, build_mechanism, numeric_motion
 from ytheta.errors import InputError
 from ytheta.robot.floating import float_base
 from ytheta.robot.parts import Drive

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from tests.support.kernel_cache import forget_graphs, forget_machines
-from ytheta.dynamics import graph_inputs, graph_reuse, graphs, kernels
+from ytheta.dynamics import graphs, kernels
+from ytheta.dynamics import graphs as graph_inputs
+from ytheta.dynamics import kernels as graph_reuse
 from ytheta.errors import UnknownNameError
 from ytheta.files import fingerprint
 from ytheta.identifiability.registry import base_parameters

@@ -10,8 +10,7 @@ import pytest
 import ytheta
 from tests.support.driven_robots import coupled_robot
 from tests.support.kernel_calls import draw_samples
-from ytheta.dynamics.kernels import AnyKernel
-from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
+from ytheta.dynamics.kernels import AnyKernel, regressor_pullback, torque_pullback
 from ytheta.robot.robot import Robot
 
 STEP = 1e-6

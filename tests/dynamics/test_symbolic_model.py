@@ -10,9 +10,8 @@ import ytheta
 from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.forced_robots import SPRING, with_forces
 from tests.support.states import close, state
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import build_constraint, column
+from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.robot.robot import Robot
 

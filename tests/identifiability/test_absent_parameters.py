@@ -20,7 +20,7 @@ from tests.support.loop_motion import differentiate_motion, draw_motion, get_con
 from tests.support.mjcf_models import body_names, read, read_text, world_text
 from tests.support.pinocchio_peer import peer
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import InputError
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

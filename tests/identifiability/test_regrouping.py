@@ -14,7 +14,7 @@ import ytheta
 from tests.support.formulation_cases import fork
 from tests.support.serial_arms import arm_with_slides
 from ytheta.dynamics.kernels import momentum_regressor, remainder
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.mechanism import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
 from ytheta.files.symbols import Length, symbol
 from ytheta.identifiability import ha

@@ -21,7 +21,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.errors import InputError
 from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot

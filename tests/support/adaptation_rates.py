@@ -17,8 +17,8 @@ from ytheta.control.laws.law import Law
 from ytheta.control.symbols import make_symbols
 from ytheta.control.unknowns import select_unknowns
 from ytheta.dynamics import kernels
-from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import column
+from ytheta.dynamics.mechanism import scalars
 from ytheta.robot.robot import Robot
 
 

@@ -13,8 +13,7 @@ import ytheta
 from tests.support import example_robots
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.mechanism import Mechanism, build_mechanism
-from ytheta.dynamics.motion import Motion, numeric_motion
+from ytheta.dynamics.mechanism import Mechanism, Motion, build_mechanism, numeric_motion
 from ytheta.dynamics.vectors import array
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

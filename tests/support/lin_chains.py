@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from tests.support.formulation_cases import link_parameters, state
-from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.composite import composite_newton_euler
-from ytheta.dynamics.formulations.composite.composite_bodies import CompositeBodies, find_composite_bodies
-from ytheta.dynamics.formulations.composite.composite_newton_euler import EndEffectorWrench
+from ytheta.dynamics.formulations import composite_newton_euler, newton_euler
+from ytheta.dynamics.formulations.composite_bodies import CompositeBodies, find_composite_bodies
+from ytheta.dynamics.formulations.composite_newton_euler import EndEffectorWrench
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import inverse_dynamics
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.mechanism import build_mechanism, numeric_motion
 from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Link

@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 
 from tests.support.loop_robots import make_looped_robot
+from ytheta.dynamics.constraint import Constraint, build_constraint
 from ytheta.dynamics.graphs import regressor_graph
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loop_solver import solve
 from ytheta.native.graph import Graph
 
 DIFFERENCE_TOLERANCE = 1e-6  # relative error of central differences: steps of 1e-5 to 1e-4, positions of order one

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import Mechanism
-from ytheta.dynamics.motion import Motion
+from ytheta.dynamics.mechanism import Mechanism, Motion
 from ytheta.robot.kinematics import link_poses
 
 

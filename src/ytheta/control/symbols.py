@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ytheta.control.gains import multiply, scale_by
 from ytheta.control.unknowns import Unknowns
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.native.graph import Input
 from ytheta.robot.robot import Robot

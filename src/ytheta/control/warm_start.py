@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import Constraint
+from ytheta.dynamics.loop_solver import solve
+from ytheta.dynamics.mechanism import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, PerCoordinate, PerJoint

@@ -8,32 +8,38 @@ Without loops, all coordinates are actuated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.dynamics.drive_motion import compute_drive_motion
+from ytheta.arguments import check_words
+from ytheta.dynamics import rigid_body
+from ytheta.dynamics import rigid_body as composite_body
+from ytheta.dynamics.constraint import Constraint, DriveMotion, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
-from ytheta.dynamics.forward_dynamics import (
-    check_inertia,
-    check_load_friction,
-    compute_from_regressor,
-    remove_load_friction,
-    solve_accelerations,
+from ytheta.dynamics.jacobians import (
+    WRENCH_SIZE,
+    Axes,
+    NamedFrame,
+    compute_frame_jacobian,
+    compute_wrench_torque,
+    find_frame,
 )
-from ytheta.dynamics.full_regressor import full_regressor
-from ytheta.dynamics.graph_inputs import GraphInputs, check_axes, declare_inputs
-from ytheta.dynamics.graph_reuse import reuse_traced_graph
-from ytheta.dynamics.links import rigid_body
-from ytheta.dynamics.links.frame_jacobian import compute_frame_jacobian, find_frame
-from ytheta.dynamics.symbolic_model import SymbolicModel
-from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.native.graph import Graph
+from ytheta.dynamics.kernels import reuse_traced_graph
+from ytheta.dynamics.mechanism import exact_array, scalars
+from ytheta.dynamics.symbolic_model import SymbolicModel, full_regressor
+from ytheta.dynamics.vectors import array, dot, multiply_entries, zeros
+from ytheta.errors import InputError, RobotError, UnknownNameError, suggest_names
+from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerActuated
+from ytheta.shapes import AnyActuatedByActuated, AnyPerActuated, Float
+
+if TYPE_CHECKING:
+    import casadi
 
 
 @reuse_traced_graph
@@ -278,3 +284,190 @@ def _find_columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:
         if name not in place:
             raise UnknownNameError(f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, names)}")
     return list(range(len(names))) if parameters is None else [place[name] for name in parameters]
+
+
+# Forward dynamics of a whole robot: accelerations of the actuated coordinates, by composite bodies or from regressors.
+#
+# Identity      M qdd = tau - bias
+# Reference     [lu1993] sec. V, "Evaluation of qdd in simulations", steps 1-4, for ``compute_from_regressor``
+# Accepts       every robot in which each actuated coordinate moves some inertia
+# Notation      code    paper         meaning                                                     shape
+#               M       H(q)          mass matrix of the actuated coordinates                     actuated x actuated
+#               bias    C qd + G      torque at zero acceleration, friction and forces included   actuated
+#               Y       Y(q, qd, qdd) graph of the regressor of all standard parameters           actuated x params
+#               f       -             friction and offset of the drives, without fl               drives
+#               d       -             sign of the velocity of the drives, smoothed or not         drives
+#               r       -             torque that the drives transmit                             drives
+# Differs from  the paper in: friction, couplings and loops, which the regressor contains; M is factorized, not inverted.
+#
+# Load-dependent friction fl d |r| depends on the accelerations through the transmitted torque r, but it can be eliminated
+# drive by drive: tau - f = r + fl d |r| has the solution r = (tau - f) / (1 + fl d sign(tau - f)), unique if |fl| < 1.
+# M and bias are those of fl = 0, and tau is replaced by r + f, which is the torque without load-dependent friction that
+# has the same effect.
+
+
+def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[AnyActuatedByActuated, AnyPerActuated]:
+    """M and bias from n + 1 regressors, in the paper's steps."""
+    x, qd, size = inputs.symbols[0][1], column(inputs.vector("qd")), len(inputs.loops.actuated)
+
+    def compute_torque(qdd: AnyPerActuated) -> AnyPerActuated:
+        entries = zeros(Y.size)  # integer zeros, which cost no operations
+        entries[list(Y.places)] = scalars(Y.function(x, qd, column(qdd)))
+        return dot(entries.reshape(Y.shape), inputs.model.without_load_friction.theta)
+
+    bias = compute_torque(zeros(size))  # step 1: Y_0 theta
+    M = zeros(size, size)
+    for i in range(size):
+        e = zeros(size)
+        e[i] = 1
+        M[:, i] = compute_torque(e) - bias  # steps 2 and 3: (Y_i - Y_0) theta
+    return M, bias
+
+
+def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: AnyPerActuated) -> AnyPerActuated:
+    """Solve M qdd = right (step 4).
+
+    The factorization of M follows the tree if the coordinates are the joints in their order and there are no motors.
+    Sensors, whose coordinates come last, do not move: their accelerations are zero, and their wrenches have no effect.
+    """
+    robot = inputs.loops.robot
+    moving = slice(0, len(robot.actuated) - len(robot.sensor_coordinates))
+    uncoupled = not robot.loops and not robot.motors
+    qdd = zeros(len(right))
+    if uncoupled and robot.coordinates == robot.position_names:
+        qdd[moving] = composite_body.solve(inputs.loops.mechanism, M[moving, moving], right[moving])
+    else:
+        qdd[moving] = composite_body.solve_dense(M[moving, moving], right[moving])
+    return qdd
+
+
+def remove_load_friction(inputs: GraphInputs, tau: AnyPerActuated) -> AnyPerActuated:
+    """The torque r + f that has the same effect as tau if fl = 0; tau itself if no drive has such friction."""
+    from casadi import sign
+
+    if not inputs.model.has_load_friction:
+        return tau
+    m = inputs.motion
+    f = inputs.model.compute_friction(m)
+    s = dot(m.drive_jacobian, tau) - f  # the Jacobian is a permutation, since there are no loops, couplings and motors
+    factors = multiply_entries(inputs.model.load_theta, m.directions)
+    r = array([entry if type(k) is int else entry / (1 + k * sign(entry)) for entry, k in zip(s, factors, strict=True)])
+    return dot(m.drive_jacobian.T, r + f)
+
+
+def check_load_friction(names: Sequence[str], theta: Float[np.ndarray, "params"]) -> None:
+    """Raise RobotError if load-dependent friction drives a joint, or is so large that it blocks the joint."""
+    for name, value in zip(names, theta, strict=True):
+        if name.endswith(".fl") and not 0.0 <= value < 1.0:
+            raise RobotError(
+                f"the load-dependent friction {name} is {value:g} times the torque that the drive transmits, with "
+                "which no motion can be computed; give a 'load' of at least 0 and less than 1"
+            )
+
+
+def check_inertia(inputs: GraphInputs) -> None:
+    """Raise RobotError if nothing that a coordinate moves has inertia, since its acceleration is then undetermined."""
+    from casadi import SX
+
+    robot = inputs.loops.robot
+    for name, entry in zip(robot.actuated, inputs.model.mass_matrix.diagonal(), strict=True):
+        if SX(entry).is_zero() and name not in robot.sensor_coordinates:
+            raise RobotError(
+                f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so its acceleration is undetermined; "
+                "give a link behind it a mass, or its joint a rotor inertia"
+            )
+
+
+# The symbolic inputs of the graphs of a robot.
+
+
+@dataclass(frozen=True, eq=False)
+class GraphInputs:
+    """The symbolic inputs of a graph, and the model of the robot.
+
+    ``wrenches`` are the frames on which external wrenches act, each with its symbols and their axes.
+    """
+
+    model: SymbolicModel
+    symbols: tuple[tuple[Input, casadi.SX], ...]
+    wrenches: tuple[tuple[NamedFrame, casadi.SX, Axes], ...] = ()
+
+    @property
+    def loops(self) -> Constraint:
+        return self.model.loops
+
+    def vector(self, name: str) -> AnyPerActuated:
+        """The scalars of the input with this name; zeros if there is none."""
+        for entry, vector in self.symbols:
+            if entry.name == name:
+                return scalars(vector)
+        return zeros(len(self.loops.actuated))
+
+    @cached_property
+    def motion(self) -> DriveMotion:
+        """The motion of joints and drives for the inputs qd and qdd."""
+        return compute_drive_motion(self.loops, self.vector("qd"), self.vector("qdd"))
+
+    @property
+    def wrench_torque(self) -> AnyPerActuated:
+        """The torques of the actuated coordinates that have the same effect as all external wrenches."""
+        total = zeros(len(self.loops.actuated))
+        for frame, wrench, axes in self.wrenches:
+            joints = compute_wrench_torque(self.loops.mechanism, self.motion.joints, frame, scalars(wrench), axes)
+            total = total + dot(self.motion.joint_jacobian.T, joints)
+        return total
+
+    def trace_output(self, name: str, output: np.ndarray) -> Graph:
+        return trace(name, self.symbols, output, made_from=f"{name} of {self.loops.robot.name}")
+
+
+def declare_inputs(
+    robot: Robot,
+    *names: str,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    theta_input: bool = False,
+    theta_shared: bool = True,
+) -> GraphInputs:
+    """Create symbols for the coordinates, for the named vectors and for the wrenches on the frames ``wrench_at``.
+
+    By default, theta consists of the robot's parameter values. If ``theta_input`` is true, theta is an additional
+    input. It is shared by all samples if ``theta_shared`` is true, and has a new value in every sample otherwise.
+    """
+    import casadi
+
+    loops = build_constraint(robot)
+    size = len(loops.actuated)
+    symbols = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
+    symbols += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
+    wrenches, axes = [], check_axes("wrench_axes", wrench_axes)
+    frames = _list_frame_names(wrench_at)
+    if axes is not Axes.FRAME and not frames:
+        raise InputError(f"wrench_axes is {wrench_axes!r}, but no wrench acts; give wrench_at, the name of a frame")
+    for name in frames:
+        wrench = casadi.SX.sym("wrench", WRENCH_SIZE)
+        wrenches.append((find_frame(loops.mechanism, name), wrench, axes))
+        symbols.append((Input(f"wrench at {name}", WRENCH_SIZE), wrench))
+    theta = exact_array(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
+    if theta_input:
+        symbols.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
+        theta = scalars(symbols[-1][1])
+    return GraphInputs(SymbolicModel(loops, theta), tuple(symbols), tuple(wrenches))
+
+
+def check_axes(name: str, value: str) -> Axes:
+    """Return the axes with this name. ``name`` is that of the argument."""
+    known = [axes.value for axes in Axes]
+    if value not in known:
+        raise UnknownNameError(f"{name} is {value!r}{suggest_names(value, known)}")
+    return Axes(value)
+
+
+def _list_frame_names(wrench_at: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the frames on which wrenches act; a single name may be given without a list."""
+    names = (wrench_at,) if isinstance(wrench_at, str) else wrench_at
+    names = check_words("wrench_at", names, "names of links or markers", ("tool", "elbow"))
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"wrench_at names {name!r} more than once; add up the wrenches on a frame")
+    return names

@@ -7,25 +7,30 @@ kernel. ``backend="interpreter"`` is the slow reference implementation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
+from functools import cache, cached_property, wraps
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, Protocol, runtime_checkable
 
 import numpy as np
 
 from ytheta.arguments import check_kind
 from ytheta.display import Displayed
-from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
+from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native import About, Block, Kernel, compile_graph
 from ytheta.native import kernel as arguments
-from ytheta.native.graph import Graph, Input
-from ytheta.robot.robot import Robot
+from ytheta.native.cache import find_graph, make_key, store_graph
+from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
-    from ytheta.dynamics.loops.constraint import Constraint
+    from ytheta.dynamics.constraint import Constraint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +102,7 @@ class ClosedKernel(Displayed):
         return [self._solve(values[0]), *values[1:]]
 
     def _solve(self, Q: Float[np.ndarray, "samples actuated"]) -> Float[np.ndarray, "samples coordinates"]:
-        from ytheta.dynamics.loops.solver import solve  # imported here, since only robots with loops need it
+        from ytheta.dynamics.loop_solver import solve  # imported here, since only robots with loops need it
 
         return solve(self.loops, Q).or_raise().x
 
@@ -291,6 +296,147 @@ def _compile(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
     kernel = compile_graph(graph, backend=backend)
     if not robot.loops:
         return kernel
-    from ytheta.dynamics.loops.builder import build_constraint  # imported here, since only robots with loops need it
+    from ytheta.dynamics.constraint import build_constraint  # imported here, since only robots with loops need it
 
     return ClosedKernel(build_constraint(robot), kernel)
+
+
+# Derivatives of regressors and torques by reverse-mode differentiation: the gradient of a weighted sum of entries.
+#
+# Identity      pullback(q, qd, qdd, w) = (∂s/∂q, ∂s/∂qd, ∂s/∂qdd) of s = sum_k w_k y_k(q, qd, qdd)
+# Notation      y_k   the structural nonzeros of a kernel's array, in the order of ``kernel.places``
+# Accepts       every robot; with loops, q are the actuated coordinates, and ∂/∂q = Eᵀ ∂/∂x at closed coordinates x
+#
+# The gradient takes about as many operations as three evaluations of the array, whatever the number of joints.
+
+
+DERIVATIVES = 3  # q, qd, qdd
+
+
+def regressor_pullback(robot: Robot, base: ParameterBasis, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd, qdd, weights) → gradient of the weighted sum of the nonzeros of ``regressor(robot, base)``.
+
+    The result has three rows per sample, the derivatives with respect to q, qd and qdd.
+    """
+    base.check_robot(robot)
+    graph = base.find_graph("regressor_graph", robot, {"formulation": "", "reference": False})
+    return _compile_pullback(robot, graph, backend)
+
+
+def torque_pullback(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd, qdd, weights) → gradient of the weighted sum of the nonzeros of ``inverse_dynamics(robot)``."""
+    graph = find_or_trace(
+        "inverse_dynamics_graph", robot, wrench_at=(), wrench_axes="frame", theta_input=False, formulation=""
+    )
+    return _compile_pullback(robot, graph, backend)
+
+
+def pull_back(robot: Robot, graph: Graph) -> Graph:
+    """Return the graph of the gradient of a graph with the inputs q (or x), qd and qdd."""
+    import casadi
+
+    from ytheta.dynamics.constraint import build_constraint
+
+    symbols = [casadi.SX.sym(entry.name, entry.size) for entry in graph.inputs]
+    weights = casadi.SX.sym("weights", len(graph.places))
+    total = casadi.dot(weights, graph.function(*symbols))
+    gradients = [casadi.densify(casadi.gradient(total, vector)) for vector in symbols]
+    if robot.loops:
+        loops = build_constraint(robot)
+        gradients[0] = loops.tangent(symbols[0]).T @ gradients[0]
+    rows: Any = np.array([[gradient[k] for k in range(len(robot.actuated))] for gradient in gradients], dtype=object)
+    inputs = [*zip(graph.inputs, symbols, strict=True), (Input("weights", len(graph.places)), weights)]
+    return trace(f"pullback of {graph.name}", inputs, rows, made_from=graph.made_from)
+
+
+def _compile_pullback(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
+    kernel = compile_graph(pull_back(robot, graph), backend=backend)
+    if not robot.loops:
+        return kernel
+    from ytheta.dynamics.constraint import build_constraint  # imported here, since only robots with loops need it
+
+    return ClosedKernel(build_constraint(robot), kernel)
+
+
+# Reuse of traced graphs: a graph is found again by a fingerprint of everything that determines it.
+#
+# These are the robot with all its numbers, the function that traces the graph and its options, the versions of CasADi and
+# NumPy, and the sources of all packages that take part in tracing. So a kernel that is in the cache needs no tracing.
+
+
+# All packages and modules that are loaded while a graph is traced, relative to ytheta.
+TRACING_SOURCES = (
+    "arguments.py",
+    "conventions.py",
+    "display.py",
+    "dynamics",
+    "engine",
+    "errors.py",
+    "files",
+    "findings.py",
+    "native",
+    "robot",
+    "shapes.py",
+)
+
+Arguments = ParamSpec("Arguments")
+
+
+def reuse_traced_graph(trace_graph: Callable[Arguments, Graph]) -> Callable[Arguments, Graph]:
+    """Decorate a function from a robot and options to a graph, so that it is not called again for the same arguments.
+
+    If the sources that this process runs are not known, or if an argument has no fingerprint, nothing is reused.
+    """
+    signature = inspect.signature(trace_graph)
+
+    @wraps(trace_graph)
+    def find_or_call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Graph:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return _find_or_call(trace_graph.__name__, bound.arguments, lambda: trace_graph(*args, **kwargs))
+
+    return find_or_call
+
+
+def find_or_trace(name: str, robot: Robot, **options: Any) -> Graph:
+    """Return the graph that the function ``name`` of ``dynamics.graphs`` traces; all its options must be given.
+
+    The formulations and everything else that traces graphs are imported only if the graph is not in the cache.
+    """
+    check_is_robot(robot)
+
+    def trace_graph() -> Graph:
+        graph: Graph = getattr(import_module("ytheta.dynamics.graphs"), name).__wrapped__(robot, **options)
+        return graph
+
+    return _find_or_call(name, {"robot": robot, **options}, trace_graph)
+
+
+def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable[[], Graph]) -> Graph:
+    sources = fingerprint_sources(*TRACING_SOURCES)
+    if sources is None:
+        return trace_graph()
+    try:
+        values = fingerprint(sorted(arguments.items()))
+    except NoFingerprintError:
+        return trace_graph()
+    key = make_key(name, values, describe_versions(), sources)
+    graph = find_graph(key)
+    if graph is None:
+        graph = trace_graph()
+        if fingerprint_sources(*TRACING_SOURCES) == sources:  # nothing was changed while the graph was traced
+            store_graph(key, graph)
+    return graph
+
+
+@cache
+def describe_versions() -> str:
+    """Return the versions of the libraries whose results enter a graph."""
+    try:
+        casadi_version = version("casadi")  # CasADi itself is not loaded, since kernels from the cache do not need it
+    except PackageNotFoundError:  # some distributions install it without this metadata
+        import casadi
+
+        casadi_version = casadi.CasadiMeta.version()
+    python = ".".join(map(str, sys.version_info[:2]))
+    return f"Python {python}, CasADi {casadi_version}, NumPy {np.__version__}"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from ytheta.dynamics.formulations.composite.operation_table import count_operations as count_recursion_operations
-from ytheta.dynamics.formulations.composite.operation_table import sum_operations
+import numpy as np
+
+from ytheta.dynamics.formulations.composite_bodies import CompositeBodies, CompositeBody, find_composite_bodies
+from ytheta.dynamics.formulations.composite_newton_euler import EndEffectorWrench, inverse_dynamics
+from ytheta.dynamics.formulations.joint_axes import JointAxis, RotationKind
 from ytheta.dynamics.formulations.registry import explain_recursion_refusals, formulations
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
+from ytheta.dynamics.mechanism import Motion, exact_array
+from ytheta.dynamics.vectors import array
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
 
@@ -52,3 +60,141 @@ def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]
     return {
         name: {"multiplications": counts[name].multiplications, "additions": counts[name].additions} for name in order
     }
+
+
+# Operations of Lin's recursion, joint by joint and variable by variable, counted as Table II of the paper counts them.
+#
+# Reference     [lin1995] sec. III-B, Tables II and III
+#
+# The recursion runs on scalars that record the operations on them. The rules are those of the paper:
+#
+# - Every operation on a variable counts, also if no torque needs its result, and also if it was done before.
+# - Numbers that do not depend on the motion are constants. Operations between constants are free, and so are changes of
+#   sign. Gravity is an input, not a constant.
+# - A product with a rotation matrix R takes two plane rotations: 8 multiplications and 4 additions.
+# - The entries of R (variable ``R``) are counted apart, as in the text. So is D of (91) and (93) (variable ``D``), for
+#   which Table II has no row.
+# - 2 qd is an addition.
+# - Psi is computed for every joint from s on, prismatic ones included.
+# - In the count for a general robot, no constant is zero, and vectors from joint s on are full, also those that joint s
+#   takes from the joints before it. In the count for one robot, zero constants need no operations.
+
+
+# The variables of Table II, in its order; ``h`` includes h* (69), and ``zeta`` includes zeta* (74), (88), (89).
+VARIABLES = ("omega", "omegadot", "Omega", "Psi", "h", "a", "rho", "mu bar", "zeta bar", "mu", "zeta", "tau")
+NOT_IN_TABLE_TWO = ("R", "D")
+GENERIC_VALUE = 0.5  # of all constants of a general robot
+
+Count: TypeAlias = tuple[int, int]  # multiplications and additions
+OperationTable: TypeAlias = list[Mapping[str, Count]]  # by variable, for every joint
+
+
+@dataclass(eq=False)
+class CountedScalar:
+    """A variable without a value: the input of the recursion, or the result of a multiplication or an addition."""
+
+    recorded: list[CountedScalar] = field(repr=False)
+    multiplies: bool = False
+    operands: tuple[CountedScalar, ...] = field(default=(), repr=False)
+    owner: tuple[int, str] | None = None  # body and variable for which the operation was done
+
+    def __add__(self, other: Any) -> CountedScalar:
+        return self if type(other) is int and not other else self._record(other, multiplies=False)
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is int and other in (0, 1, -1):
+            return self if other else 0
+        return self._record(other, multiplies=True)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> CountedScalar:
+        return self
+
+    def _record(self, other: Any, *, multiplies: bool) -> CountedScalar:
+        operands = tuple(x for x in (self, other) if isinstance(x, CountedScalar))
+        self.recorded.append(CountedScalar(self.recorded, multiplies, operands))
+        return self.recorded[-1]
+
+
+def count_recursion_operations(robot: Robot, *, wrench: bool = False, needed_only: bool = False) -> OperationTable:
+    """Count the operations for one robot, in the order of ``robot.movable``.
+
+    ``wrench``: with f_E and t_E on the last link. ``needed_only``: without operations whose results no torque needs.
+    """
+    return _count(find_composite_bodies(robot), general=False, wrench=wrench, needed_only=needed_only)
+
+
+def count_general_operations(kinds: str, s: int, *, wrench: bool = True, perpendicular: bool = False) -> OperationTable:
+    """Count the operations for a general robot with joints ``kinds``, such as "RRPR", along a chain; s as in the paper.
+
+    Gravity is along z of the base. ``perpendicular``: every axis is perpendicular to the one before it, as in most
+    industrial robots.
+    """
+    arm = _make_general_arm(kinds, s, alpha=math.pi / 2 if perpendicular else GENERIC_VALUE)
+    return _count(arm, general=True, wrench=wrench, needed_only=False)
+
+
+def sum_operations(table: OperationTable) -> Count:
+    """Return multiplications and additions of all joints, without those that Table II leaves out."""
+    counted = [count for joint in table for name, count in joint.items() if name not in NOT_IN_TABLE_TWO]
+    return sum(m for m, _ in counted), sum(a for _, a in counted)
+
+
+def _count(arm: CompositeBodies, *, general: bool, wrench: bool, needed_only: bool) -> OperationTable:
+    recorded: list[CountedScalar] = []
+    count, observed = len(arm.axes), 0
+
+    def inputs(number: int) -> np.ndarray:
+        return array([CountedScalar(recorded) for _ in range(number)])
+
+    def observe(body: int, variable: str) -> None:
+        nonlocal observed
+        for operation in recorded[observed:]:
+            operation.owner = (arm.axes[body].joint, variable)
+        observed = len(recorded)
+
+    qd = inputs(count)
+    motion = Motion(inputs(count), inputs(count), inputs(count), qd, qd, inputs(count))
+    gravity = array([x if type(x) is int else CountedScalar(recorded) for x in arm.gravity])
+    end = EndEffectorWrench(count - 1, inputs(3), inputs(3), inputs(3)) if wrench else None
+    zero = CountedScalar(recorded) if general else 0
+    tau = inverse_dynamics(replace(arm, gravity=gravity), motion, end, zero=zero, observe=observe)
+    table: list[dict[str, Count]] = [{} for _ in arm.axes]
+    for operation in _find_needed(tau) if needed_only else recorded:
+        assert operation.owner is not None
+        joint, variable = operation.owner
+        m, a = table[joint].get(variable, (0, 0))
+        table[joint][variable] = m + operation.multiplies, a + (not operation.multiplies)
+    return list(table)
+
+
+def _find_needed(tau: np.ndarray) -> list[CountedScalar]:
+    """Return the operations on which a torque depends."""
+    found: dict[int, CountedScalar] = {}
+    waiting = [entry for entry in tau if isinstance(entry, CountedScalar)]
+    while waiting:
+        scalar = waiting.pop()
+        if scalar.operands and id(scalar) not in found:
+            found[id(scalar)] = scalar
+            waiting += scalar.operands
+    return list(found.values())
+
+
+def _make_general_arm(kinds: str, s: int, alpha: float) -> CompositeBodies:
+    """A chain in which no constant is zero; the values do not matter."""
+    value, vector = GENERIC_VALUE, np.full(3, GENERIC_VALUE)
+    H = np.eye(4)
+    H[:3, 3] = value
+    axes: list[JointAxis] = []
+    for i, kind in enumerate(kinds, start=1):
+        revolute, turns = kind == "R", "R" in kinds[:i]
+        rotation = RotationKind.SPATIAL if i >= s else RotationKind.PLANAR if turns else RotationKind.NONE
+        u = (np.array([0.0, 0.0, 1.0]) if revolute else vector) if rotation is RotationKind.PLANAR else None
+        foot, d = np.array([value, 0.0, 0.0]), value if revolute else 0.0
+        parent = i - 2 if i > 1 else None
+        axes.append(JointAxis(parent, i - 1, revolute, 0.0, alpha, value, foot, d, H, rotation, u, True, np.zeros(3)))
+    body = CompositeBody(value, vector, (value, value), np.full((3, 3), value), ())
+    return CompositeBodies(tuple(axes), (body,) * len(axes), exact_array([0, 0, -9.81]))

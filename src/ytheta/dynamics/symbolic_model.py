@@ -17,25 +17,24 @@ Differs from  the papers in: the regressor is not formed. A recursion computes t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
-from ytheta.dynamics.declared_forces import compute_force_shapes
-from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
-from ytheta.dynamics.formulations import minimal_newton_euler
-from ytheta.dynamics.formulations.composite import composite_newton_euler
-from ytheta.dynamics.formulations.composite.composite_bodies import find_composite_bodies
+from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
+from ytheta.dynamics import rigid_body
+from ytheta.dynamics import rigid_body as composite_body
+from ytheta.dynamics.constraint import Constraint, DriveMotion, column, compute_drive_motion
+from ytheta.dynamics.formulations import composite_newton_euler, minimal_newton_euler
+from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
-from ytheta.dynamics.links import composite_body, rigid_body
-from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
-from ytheta.dynamics.motion import Motion, scalars
+from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism, Motion, exact_array, scalars
 from ytheta.dynamics.vectors import array, dot, inner, multiply_entries, zeros
+from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import find_drive_slices
 from ytheta.shapes import AnyPerActuated, AnyPerDrive, AnyPerJoint, AnyPerUnknown, Shaped
@@ -226,3 +225,91 @@ def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motio
         else:
             cos[k], sin[k] = casadi.cos(motion.q[k] + angle), casadi.sin(motion.q[k] + angle)
     return replace(motion, cos=cos, sin=sin)
+
+
+# The regressor of all standard parameters of links, drives and forces, also with couplings and loops.
+#
+# The columns of the links come from any formulation.
+#
+# Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``; with load-dependent
+#               friction, only for the theta of the robot itself
+# Reference     [walker1988] sec. 3: tau = E^T rho; (13) and (22) for friction, which cut joints have too
+# Accepts       every robot; without loops and couplings no operation is added to those of the formulation
+#
+# By virtual work, a unit torque on a drive contributes the drive's row of the drive Jacobian, transposed, to tau. The
+# four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its velocity
+# (fc), and one (fo); see ``drive_motion``. A drive with a ``root`` has the column fs, sign times root of the speed. A
+# drive with a ``load`` has the column fl, sign times size of the torque that the drive transmits. This torque depends on
+# the inertial parameters, so that the column is computed with the values of the robot. Each declared force has one
+# column, after those of the drives; see ``declared_forces``.
+
+
+LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]
+
+
+def full_regressor(
+    constraint: Constraint,
+    link_regressor: LinkRegressor,
+    Qd: AnyPerActuated,
+    Vd: AnyPerActuated,
+    V: AnyPerActuated | None = None,
+) -> Shaped[np.ndarray, "actuated params"]:
+    """The regressor of all standard parameters from a formulation's regressor of the links."""
+    m = compute_drive_motion(constraint, Qd, Vd, V)
+    links = PER_LINK * len(constraint.mechanism.bodies)
+    shapes = compute_force_shapes(constraint, m.joints.q)
+    link_columns = link_regressor(constraint.mechanism, m.joints)
+    theta = constraint.robot.theta.tolist()
+    model = SymbolicModel(constraint, exact_array(theta) if theta else zeros(0))
+    load_factors = zeros(len(m.velocity))
+    if model.has_load_friction:
+        r = model.compute_transmitted_torque(m, dot(link_columns[m.driven], model.link_theta), shapes)
+        load_factors = compute_load_factors(m, r)
+    Y = zeros(len(Qd), len(model.theta))
+    Y[:, :links] = dot(m.joint_jacobian.T, link_columns)
+    columns = zip(
+        m.drive_jacobian, m.parameter_factors, m.root_factors, load_factors, m.drives, model.drive_slices, strict=True
+    )
+    for row, factors, root, load, drive, place in columns:
+        values = dict(zip(ALL_JOINT_PARAMETERS, (*factors, root, load), strict=True))
+        Y[:, place] = dot(row[:, None], array([values[symbol] for symbol in drive.parameter_symbols])[None])
+    Y[:, len(model.theta) - shapes.shape[1] :] = dot(m.drive_jacobian.T, shapes)
+    return Y
+
+
+# Declared forces of a robot as columns of Y: springs, counterbalances and other forces of known shape.
+#
+# Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``drive_motion``), k the last parameters of theta
+# Accepts       every robot; forces may act on, and depend on, passive and coupled joints, cut joints and motors
+# Notation      code      meaning                                                             shape
+#               shapes    torque of every drive per unit of each force                        drives x forces
+#
+# k are the unknown magnitudes of the forces. Shapes depend only on positions, so they are the same with a reference
+# velocity. Declared forces contribute to the torque that holds the arm at rest, but not to the momentum.
+
+
+def compute_force_shapes(
+    constraint: Constraint, q: Shaped[np.ndarray, "joints"]
+) -> Shaped[np.ndarray, "drives forces"]:
+    """Compute the shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
+    robot = constraint.robot
+    result = zeros(len(robot.moving), len(robot.forces))
+    if not robot.forces:
+        return result
+    positions = _collect_positions(constraint, q)
+    row = {name: k for k, name in enumerate(positions)}
+    for k, force in enumerate(robot.forces):
+        for name, shape in evaluate_shapes(force, positions).items():
+            result[row[name], k] = exact_array([shape])[0]
+    return result
+
+
+def _collect_positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
+    """The positions of all drives by name, in the order of ``robot.moving``. Angles of cut joints are in [-pi, pi]."""
+    robot = constraint.robot
+    _, offset = robot.motor_map
+    base = len(robot.base_coordinates)
+    motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()
+    return dict(
+        zip(robot.moving, (*q[base : base + len(robot.movable)], *constraint.cut_positions, *motors), strict=True)
+    )

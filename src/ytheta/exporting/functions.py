@@ -23,19 +23,18 @@ import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.dynamics import graphs
+from ytheta.dynamics.constraint import column
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
-from ytheta.dynamics.forward_dynamics import (
+from ytheta.dynamics.graphs import (
+    GraphInputs,
     check_inertia,
     check_load_friction,
+    declare_inputs,
     remove_load_friction,
     solve_accelerations,
 )
-from ytheta.dynamics.full_regressor import full_regressor
-from ytheta.dynamics.graph_inputs import GraphInputs, declare_inputs
-from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.mechanism import exact_array
-from ytheta.dynamics.motion import scalars
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.dynamics.mechanism import exact_array, scalars
+from ytheta.dynamics.symbolic_model import SymbolicModel, full_regressor
 from ytheta.dynamics.vectors import array, cross, dot, inner, zeros
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ytheta.display import Displayed
-from ytheta.dynamics.graph_reuse import find_or_trace
+from ytheta.dynamics.kernels import find_or_trace
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.combination import Combination, format_combination

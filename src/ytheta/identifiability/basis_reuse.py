@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.dynamics.graph_reuse import TRACING_SOURCES, describe_versions
+from ytheta.dynamics.kernels import TRACING_SOURCES, describe_versions
 from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.robot.robot import Robot

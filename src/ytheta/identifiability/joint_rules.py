@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.formulations.composite.inertia_constants import compute_joint_frames
+from ytheta.dynamics.formulations.composite_bodies import compute_joint_frames
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.vectors import dot, inner
 from ytheta.robot.modified_dh import TOLERANCE

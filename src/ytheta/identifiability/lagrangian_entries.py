@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
-from ytheta.dynamics.motion import Motion
+from ytheta.dynamics.mechanism import Motion
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing
 
 Form: TypeAlias = Literal["differential", "boundary", "integrand", "momentum", "remainder"]

@@ -55,7 +55,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.dynamics.formulations.composite.inertia_constants import Constants, compute_inertia_constants
+from ytheta.dynamics.formulations.composite_bodies import Constants, compute_inertia_constants
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError

@@ -30,8 +30,8 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.display import Displayed
-from ytheta.dynamics.drive_motion import clip_velocity, compute_root, compute_sign
-from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
+from ytheta.dynamics.constraint import clip_velocity, compute_root, compute_sign
+from ytheta.dynamics.mechanism import Motion, casadi_motion, sympy_motion
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding

@@ -9,7 +9,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters

@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.arguments import check_count, check_kind, check_number, is_positive
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import DEFAULT_CONTROLLER, ControllerSettings
-from ytheta.dynamics.forward_dynamics import check_load_friction
+from ytheta.dynamics.graphs import check_load_friction
 from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput

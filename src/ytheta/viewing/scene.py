@@ -11,9 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot, check_is_robot

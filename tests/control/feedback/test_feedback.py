@@ -15,8 +15,8 @@ from ytheta.control.feedback.pd import PDFeedback
 from ytheta.control.feedback.pid import PIDFeedback
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.reproduction.tracking import evaluate_lyapunov
 from ytheta.reproduction.walker1988.simulations import load_without_coulomb
 from ytheta.robot.parameters import with_parameters

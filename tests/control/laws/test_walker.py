@@ -28,13 +28,10 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
-from ytheta.dynamics.drive_motion import compute_drive_motion
+from ytheta.dynamics.constraint import Constraint, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import walker_regressor
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.solver import solve
-from ytheta.dynamics.mechanism import Mechanism
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.loop_solver import solve
+from ytheta.dynamics.mechanism import Mechanism, numeric_motion
 from ytheta.errors import InputError
 from ytheta.reproduction.tracking import evaluate_lyapunov
 from ytheta.reproduction.walker1988.simulations import load_without_coulomb, make_law

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import ytheta
 from tests.support.random_robots import robots
-from ytheta.dynamics.formulations.binary_tree import NodeKind, build_binary_tree
+from ytheta.dynamics.formulations.spatial_tree import NodeKind, build_binary_tree
 from ytheta.robot.robot import Robot
 
 

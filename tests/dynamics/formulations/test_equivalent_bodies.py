@@ -18,7 +18,7 @@ from tests.support.lin_chains import (
 )
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations import equivalent_bodies
-from ytheta.dynamics.formulations.composite.inertia_constants import compute_inertia_constants, compute_joint_frames
+from ytheta.dynamics.formulations.composite_bodies import compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
 from ytheta.dynamics.formulations.joint_axes import RotationKind
 from ytheta.dynamics.mechanism import build_mechanism, exact_array

@@ -25,11 +25,10 @@ from tests.support.lin_chains import (
 )
 from tests.support.random_robots import inertias
 from ytheta.dynamics import kernels
-from ytheta.dynamics.formulations.body_rotation import PlanarRotation
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
-from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, run_recursion
+from ytheta.dynamics.formulations.minimal_newton_euler import PlanarRotation, RecursionResults, run_recursion
 from ytheta.dynamics.graphs import inverse_dynamics_graph
-from ytheta.dynamics.motion import casadi_motion
+from ytheta.dynamics.mechanism import casadi_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.graph import Operations, count_operations
@@ -220,7 +219,7 @@ def count_table_two(robot: Robot) -> list[Counts]:
     return table
 
 
-def list_variables(arm: EquivalentBodies, r: Recursion) -> Iterator[tuple[int, str, Sequence[Any]]]:
+def list_variables(arm: EquivalentBodies, r: RecursionResults) -> Iterator[tuple[int, str, Sequence[Any]]]:
     for i, rotation in enumerate(r.rotations):
         yield i, "R", r.transforms[i].factored[:2]
         yield i, "omega", [rotation.w] if isinstance(rotation, PlanarRotation) else list(rotation.w)

@@ -14,8 +14,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from ytheta.dynamics.formulations import lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import L, sixteen_parameters
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.mechanism import build_mechanism, numeric_motion
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from tests.support.formulation_cases import close, fork, link_parameters, load, state
 from tests.support.random_robots import inertias
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.mechanism import build_mechanism, numeric_motion
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.inertia import Inertia
 

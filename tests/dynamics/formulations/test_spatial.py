@@ -6,13 +6,15 @@ import numpy as np
 
 from tests.support.states import close
 from tests.support.walker_tree import cross_matrix, walker_inertia
-from ytheta.dynamics.formulations import spatial
+from ytheta.dynamics.formulations import spatial_tree as spatial
 from ytheta.dynamics.mechanism import exact_array
 
 
-def draw_transform(seed: int = 0) -> spatial.Transform:
+def draw_transform(seed: int = 0) -> spatial.SpatialTransform:
     R, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
-    return spatial.Transform(exact_array((R * np.sign(np.linalg.det(R))).tolist()), exact_array([0.3, -0.7, 1.1]))
+    return spatial.SpatialTransform(
+        exact_array((R * np.sign(np.linalg.det(R))).tolist()), exact_array([0.3, -0.7, 1.1])
+    )
 
 
 def test_the_spatial_transpose_is_the_inverse() -> None:

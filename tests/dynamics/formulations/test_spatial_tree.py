@@ -17,8 +17,7 @@ from tests.support.random_robots import robots
 from tests.support.walker_tree import printed_torque
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
 from ytheta.dynamics.formulations.spatial_tree import add_forces, regressor, traverse, walker_regressor
-from ytheta.dynamics.mechanism import build_mechanism
-from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
+from ytheta.dynamics.mechanism import Motion, build_mechanism, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
 from ytheta.native.graph import Input, trace
 from ytheta.robot.frame import Frame

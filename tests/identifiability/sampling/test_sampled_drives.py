@@ -11,7 +11,7 @@ from tests.support.forced_robots import with_forces
 from tests.support.loop_motion import OFFSETS, ROUNDING_TOLERANCE, draw_motion, evaluate, get_constraint, is_close
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.graphs import regressor_graph
-from ytheta.dynamics.loops.solver import compute_tangents, solve
+from ytheta.dynamics.loop_solver import compute_tangents, solve
 from ytheta.files.expressions import format_position
 from ytheta.identifiability.sampling.poses import PoseSample
 from ytheta.identifiability.sampling.rest_regressor import RestRegressor

@@ -11,10 +11,10 @@ import ytheta as yt
 from tests.support.driven_robots import driven_robot
 from tests.support.known_arm import known_arm
 from tests.support.motor_robots import COUPLED, PUMA
-from ytheta.dynamics import graph_inputs
+from ytheta.dynamics import graphs as graph_inputs
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.kernels import regressor
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loop_solver import solve
 from ytheta.identification.equations.friction import find_smooth_speeds, make_drive_directions
 from ytheta.identification.identify import identify
 from ytheta.logs.log import Log

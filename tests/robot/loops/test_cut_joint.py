@@ -13,7 +13,7 @@ import sympy
 
 from tests.support.cut_joint_matrices import compute_positions_by_matrices, compute_residuals_by_matrices
 from tests.support.loop_robots import NAMES, make_looped_robot
-from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
+from ytheta.dynamics.mechanism import Motion, casadi_motion, sympy_motion
 from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.loops.equations import compute_closure_residuals, compute_loop_states
 from ytheta.robot.parts import Joint, JointKind, Link, Loop

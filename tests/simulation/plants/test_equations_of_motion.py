@@ -6,7 +6,7 @@ import numpy as np
 
 import ytheta
 from tests.support.loop_robots import add_drives
-from ytheta.dynamics.loops.solver import compute_closure_state
+from ytheta.dynamics.loop_solver import compute_closure_state
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 from ytheta.simulation.plants.own_plant import OwnPlant
 

@@ -9,8 +9,8 @@ import pytest
 
 import ytheta
 from tests.support.loop_robots import add_drives
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import compute_closure_state
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.loop_solver import compute_closure_state
 from ytheta.errors import UnknownNameError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_parameters

@@ -12,8 +12,8 @@ import ytheta
 from tests.support.loop_robots import make_looped_robot
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.tuning.suggest import suggest_gains
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import Coupling, Limits
 from ytheta.robot.reading.catalog import list_names

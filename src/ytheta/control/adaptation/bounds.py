@@ -10,7 +10,7 @@ import numpy as np
 from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.adaptation.wrapper import broadcast_to_unknowns
 from ytheta.control.unknowns import Unknowns
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.errors import InputError
 from ytheta.shapes import PerUnknown
 

@@ -50,11 +50,10 @@ from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.gains import PER_COORDINATE, Gain, compute_quadratic_form, multiply, scale_by, to_matrix, to_number
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
-from ytheta.dynamics.drive_motion import compute_drive_motion
+from ytheta.dynamics.constraint import Constraint, column, compute_drive_motion
+from ytheta.dynamics.elimination import extract_entries
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
-from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.elimination import extract_entries
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError

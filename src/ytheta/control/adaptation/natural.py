@@ -50,7 +50,7 @@ from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.gains import Gain, scale_by, to_number
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.dynamics.loops.constraint import column
+from ytheta.dynamics.constraint import column
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import dot, inner, zeros
 from ytheta.errors import InputError

@@ -20,7 +20,7 @@ from ytheta.control.feedback.symbolic_port import (
     make_joint_port,
     make_link_port,
 )
-from ytheta.dynamics.loops.constraint import column
+from ytheta.dynamics.constraint import column
 from ytheta.errors import InputError
 from ytheta.shapes import Bool, Float, SquareMatrix
 

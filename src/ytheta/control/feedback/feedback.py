@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ytheta.control.gains import Gain, describe_gain
-from ytheta.dynamics.formulations.spatial import momentum_columns
+from ytheta.dynamics.formulations.spatial_tree import momentum_columns
 from ytheta.dynamics.vectors import dot, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnySpatialVector, Shaped

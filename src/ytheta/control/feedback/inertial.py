@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ytheta.control.feedback.feedback import Feedback, LinkErrors, Response
 from ytheta.control.gains import Gain, to_diagonal
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.robot.robot import Robot
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, Response
-from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.constraint import Constraint
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError

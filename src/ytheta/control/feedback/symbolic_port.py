@@ -10,9 +10,9 @@ import numpy as np
 
 from ytheta.control.feedback.feedback import Feedback, Response
 from ytheta.control.feedback.ports import CoordinateErrors, FeedbackPorts
-from ytheta.dynamics.formulations.spatial import spatial_transpose
-from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import column
+from ytheta.dynamics.formulations.spatial_tree import spatial_transpose
+from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.vectors import zeros
 from ytheta.errors import InputError
 from ytheta.shapes import Float

@@ -39,9 +39,9 @@ from ytheta.control.gains import (
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.control.warm_start import WarmStartKernel
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.engine.engine import PickledByFields

@@ -46,13 +46,10 @@ from ytheta.control.laws.law import LawEquations
 from ytheta.control.laws.walker_recursion import MotionFunction, Recursion
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns, select_unknowns
-from ytheta.dynamics.declared_forces import compute_force_shapes
-from ytheta.dynamics.drive_motion import compute_drive_motion
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import Constraint, build_constraint, compute_drive_motion
+from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import PER_LINK
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.dynamics.symbolic_model import SymbolicModel, compute_force_shapes
 from ytheta.dynamics.vectors import dot
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters

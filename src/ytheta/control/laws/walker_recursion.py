@@ -14,13 +14,10 @@ import numpy as np
 from ytheta.control.feedback.ports import CoordinateErrors, FeedbackPorts
 from ytheta.control.gains import scale_by
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.dynamics.declared_forces import compute_force_shapes
-from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
-from ytheta.dynamics.formulations.spatial import spatial_transpose
-from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, traverse
-from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.mechanism import PER_LINK
-from ytheta.dynamics.motion import numeric_motion, scalars
+from ytheta.dynamics.constraint import Constraint, DriveMotion, column, compute_drive_motion
+from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, spatial_transpose, traverse
+from ytheta.dynamics.mechanism import PER_LINK, numeric_motion, scalars
+from ytheta.dynamics.symbolic_model import compute_force_shapes
 from ytheta.dynamics.vectors import array, dot, inner, scale, zeros
 from ytheta.robot.parameters import find_drive_slices
 from ytheta.shapes import AnyPerDrive, AnyPerState, AnySpatialColumns, Float, PerCoordinate, PerJoint, Shaped

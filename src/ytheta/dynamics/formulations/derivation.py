@@ -10,8 +10,7 @@ import numpy as np
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.formulations.sixteen import LINK_CASES, check_case
-from ytheta.dynamics.mechanism import Mechanism, build_mechanism
-from ytheta.dynamics.motion import sympy_motion
+from ytheta.dynamics.mechanism import Mechanism, build_mechanism, sympy_motion
 from ytheta.errors import InputError, suggest_names
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot

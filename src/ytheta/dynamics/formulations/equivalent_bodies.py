@@ -29,7 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.dynamics.formulations.joint_axes import (
-    Axis,
+    JointAxis,
     RotationKind,
     Z,
     compute_joint_axes,
@@ -67,7 +67,7 @@ OMEGA_ENTRIES = {
 class EquivalentBodies:
     """Axes, parents first; for each body behind an axis, P about its frame origin and a mass at the foot."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[JointAxis, ...]
     P: tuple[Matrix4, ...]
     foot_masses: tuple[float, ...]
 
@@ -144,11 +144,11 @@ def estimate_cost(arm: EquivalentBodies) -> int:
     return total
 
 
-def _is_tip(axes: Sequence[Axis], i: int) -> bool:
+def _is_tip(axes: Sequence[JointAxis], i: int) -> bool:
     return axes[i].revolute and all(axis.parent != i for axis in axes)
 
 
-def _rotate_first_axis(axis: Axis) -> Axis:
+def _rotate_first_axis(axis: JointAxis) -> JointAxis:
     """Rotate the frame of a body on the base about its joint axis so that gravity has no y component."""
     x, y, z = axis.base_acceleration
     if axis.parent is not None or not axis.revolute or not (x and y):
@@ -157,7 +157,7 @@ def _rotate_first_axis(axis: Axis) -> Axis:
     return replace(axis, offset=axis.offset - math.atan2(y, x), base_acceleration=base_acceleration)
 
 
-def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
+def _rotate_tip(axis: JointAxis, inertia: Matrix4) -> tuple[JointAxis, Matrix4]:
     """Rotate the frame of a tip about z so that ky becomes zero.
 
     If kx and ky are zero already, Syz becomes zero instead. If Sxz and Syz are zero too, Sxy becomes zero.
@@ -177,7 +177,7 @@ def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
 
 
 def _transfer_masses(
-    axes: Sequence[Axis], inertias: Sequence[Matrix4], transfers: Mapping[int, Transfer]
+    axes: Sequence[JointAxis], inertias: Sequence[Matrix4], transfers: Mapping[int, Transfer]
 ) -> EquivalentBodies:
     """Move the free parameters inward, tips first, and the masses and moments that ``transfers`` selects outward."""
     P = list(inertias)
@@ -203,7 +203,7 @@ def _transfer_masses(
     return EquivalentBodies(tuple(axes), tuple(P), tuple(foot_masses))
 
 
-def _extract_free_part(axis: Axis, P: Matrix4) -> Matrix4:
+def _extract_free_part(axis: JointAxis, P: Matrix4) -> Matrix4:
     """The part of a body's pseudo-inertia that can be assigned to its parent instead."""
     free = np.zeros((4, 4))
     if axis.revolute:
@@ -216,7 +216,7 @@ def _extract_free_part(axis: Axis, P: Matrix4) -> Matrix4:
     return free
 
 
-def _list_possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
+def _list_possible_transfers(axes: Sequence[JointAxis], i: int) -> list[Transfer]:
     """The transfers that the common normal, the offset and the angle of an axis allow."""
     axis, parent = axes[i], axes[i].parent
     if not axis.revolute or parent is None or axes[parent].rotation is not RotationKind.SPATIAL:
@@ -227,7 +227,7 @@ def _list_possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
 
 
 def _compute_outward_masses(
-    axis: Axis, before: Matrix4, transfer: Transfer, min_lever: float, max_mass: float
+    axis: JointAxis, before: Matrix4, transfer: Transfer, min_lever: float, max_mass: float
 ) -> tuple[float, Matrix4]:
     """Compute masses at foot and origin, and Szz, that make kx, ky and Syz of the body before the axis zero."""
     at_foot, at_origin, second_moment = transfer

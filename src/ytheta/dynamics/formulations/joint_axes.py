@@ -38,7 +38,7 @@ class RotationKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class JointAxis:
     """A joint: placement = shift(foot) Rz(gamma) Rx(alpha) Rz(offset) shift(z=d), which is H at q = 0.
 
     ``accelerates_across``: whether the body can be accelerated perpendicular to ``u`` (delta_j in item 1 of Theorem 2).
@@ -60,7 +60,7 @@ class Axis:
     base_acceleration: Vector3
 
 
-def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[list[Axis], list[Matrix4]]:
+def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[list[JointAxis], list[Matrix4]]:
     """Compute the axes, and the pseudo-inertias of the links behind them, loads included.
 
     If ``keeps_offsets`` is false, d of a revolute joint on a body in planar rotation is zero, and ``foot`` is the
@@ -71,7 +71,7 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
     size = max((float(np.linalg.norm(row.placement.matrix[:3, 3])) for row in table.rows), default=0.0)
     gravity = np.array(table.original.gravity_in_base)
     index: dict[str, int] = {}
-    axes: list[Axis] = []
+    axes: list[JointAxis] = []
     inertias: list[Matrix4] = []
     load_poses: dict[str, Matrix4] = {}  # of loads in the frames of the axes that carry them, since loads carry loads
     for row, joint, link in zip(table.rows, table.original.joints, table.robot.links[1:], strict=True):
@@ -93,7 +93,9 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
             index[joint.child] = len(axes)
             number = table.original.movable.index(joint)
             angles = (gamma, alpha, offset)
-            axes.append(Axis(parent, number, revolute, *angles, foot, d, H, rotation, u, across, base_acceleration))
+            axes.append(
+                JointAxis(parent, number, revolute, *angles, foot, d, H, rotation, u, across, base_acceleration)
+            )
             inertias.append(link.inertia.pseudo)
         elif parent is not None:
             index[joint.child], load_poses[joint.child] = parent, H
@@ -101,7 +103,7 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
     return axes, inertias
 
 
-def list_angle_offsets(axes: Sequence[Axis]) -> Float[np.ndarray, "joints"]:
+def list_angle_offsets(axes: Sequence[JointAxis]) -> Float[np.ndarray, "joints"]:
     """Constant angles to be added to q, in the order of the joints."""
     offsets = np.zeros(len(axes))
     for axis in axes:
@@ -131,7 +133,7 @@ def _compute_angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, floa
     return gamma, alpha, theta, 0.0
 
 
-def _list_path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vector3, Matrix4]]:
+def _list_path(axes: Sequence[JointAxis], last: int | None) -> list[tuple[bool, Vector3, Matrix4]]:
     """(revolute, foot, H) of the axes from the base to a body."""
     steps: list[tuple[bool, Vector3, Matrix4]] = []
     while last is not None:

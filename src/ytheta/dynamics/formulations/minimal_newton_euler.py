@@ -22,19 +22,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations.body_rotation import BodyRotation, PlanarRotation, SpatialRotation
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies
-from ytheta.dynamics.formulations.joint_axes import Axis, RotationKind
-from ytheta.dynamics.mechanism import exact_array
-from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, scale, sum_products, zeros
+from ytheta.dynamics.formulations.joint_axes import JointAxis, RotationKind
+from ytheta.dynamics.mechanism import Motion, exact_array
+from ytheta.dynamics.vectors import array, cross, dot, inner, scale, sum_products, zeros
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerMoment, AnyVector3, Shaped
+from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3, Shaped
 
 Z = exact_array([0, 0, 1])
 
@@ -55,7 +53,7 @@ def inverse_dynamics(arm: EquivalentBodies, motion: Motion) -> Shaped[np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Recursion:
+class RecursionResults:
     """All intermediate results of the recursion, body by body; Table II counts their operations."""
 
     tau: Shaped[np.ndarray, "joints"]
@@ -71,9 +69,9 @@ class Recursion:
     on_parent: dict[int, tuple[AnyVector3, AnyPerMoment]] = field(default_factory=dict)  # mu, zeta in parent's frame
 
 
-def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
+def run_recursion(arm: EquivalentBodies, motion: Motion) -> RecursionResults:
     """Compute the motion of all bodies outward, then forces and moments inward."""
-    r = Recursion(zeros(len(arm.axes)))
+    r = RecursionResults(zeros(len(arm.axes)))
     for i, axis in enumerate(arm.axes):
         transform = _make_axis_transform(axis, motion, follows_joint=not _is_rotationally_symmetric(arm, i))
         parent = PlanarRotation(zeros(3), 0, 0) if axis.parent is None else r.rotations[axis.parent]
@@ -158,7 +156,7 @@ class AxisTransform:
         return exact_array([x, sum_products((ca, y), (sa, z)), sum_products((ca, z), (-sa, y))])
 
 
-def _make_axis_transform(axis: Axis, motion: Motion, *, follows_joint: bool) -> AxisTransform:
+def _make_axis_transform(axis: JointAxis, motion: Motion, *, follows_joint: bool) -> AxisTransform:
     gamma, alpha, (c, s) = (exact_array(cos_sin(angle)) for angle in (axis.gamma, axis.alpha, axis.offset))
     if axis.revolute:
         c, s = (motion.cos[axis.joint], motion.sin[axis.joint]) if follows_joint else (1, 0)
@@ -190,7 +188,7 @@ def _compute_rotation(
     return SpatialRotation(w + scale(Z, array([qd])), wd, arm.needed_columns(i))  # (57)
 
 
-def _compute_offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Motion) -> AnyVector3:
+def _compute_offset_acceleration(axis: JointAxis, rotation: BodyRotation, motion: Motion) -> AnyVector3:
     """The acceleration of the origin minus that of the foot: (69), and Omega_i d_i for revolute joints as well."""
     centripetal = scale(rotation.times(Z), array([_compute_offset(axis, motion)]))
     if axis.revolute:
@@ -200,7 +198,7 @@ def _compute_offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Mot
     return centripetal + array([sum_products((w[1], 2 * qd)), -sum_products((w[0], 2 * qd)), qdd])  # (61), (77), (82)
 
 
-def _compute_offset(axis: Axis, motion: Motion) -> Any:
+def _compute_offset(axis: JointAxis, motion: Motion) -> Any:
     """The distance along z from the foot to the origin."""
     d = exact_array([axis.d])[0]
     return d if axis.revolute else d + motion.q[axis.joint]
@@ -226,3 +224,117 @@ def _rotate_about_z(v: AnyVector3, angle: tuple[Any, Any]) -> AnyVector3:
     """The coordinates of a vector in axes that are rotated about z; ``angle`` contains cosine and sine."""
     c, s = angle
     return array([sum_products((c, v[0]), (s, v[1])), sum_products((c, v[1]), (-s, v[0])), v[2]])
+
+
+# The rotation of a body about one constant direction or about any direction: products with Omega, and moments.
+#
+# Reference     [lin1995] sec. III, (59), (65), (85)-(90)
+# Notation      code     paper      meaning                                             frame
+#               w, wd    omega_i    angular velocity and acceleration                   i
+#               O        Omega_i    force per unit first moment (59)                    i
+#               S, k     D_i, k_i   second and first moments of ``equivalent_bodies``   i
+#
+# Both classes have the same methods. In planar rotation, moments are arrays of one entry: the moment about u.
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarRotation:
+    """Rotation about the constant direction u (bodies r <= i < s). For bodies that do not rotate (i < r), u is zero.
+
+    Reference: (77)-(79).
+    """
+
+    u: AnyVector3
+    w: Any
+    wd: Any
+
+    @property
+    def zero_moment(self) -> AnyPerMoment:
+        return zeros(1)
+
+    @cached_property
+    def ww(self) -> Any:
+        return self.w * self.w
+
+    def times(self, p: AnyVector3) -> AnyVector3:
+        """Omega p, with constant vectors as in (86) and (87)."""
+        tangential = exact_array(cross(self.u, p))
+        radial = exact_array(scale(self.u, array([inner(self.u, p)])) - p)
+        return array([sum_products((x, self.wd), (y, self.ww)) for x, y in zip(tangential, radial, strict=True)])
+
+    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
+        """The moment of a body's own inertia (85)."""
+        about_u = sum(S.diagonal()) - inner(self.u, dot(S, self.u))
+        return array([sum_products((about_u, self.wd), *zip(exact_array(cross(self.u, k)), a, strict=True))])
+
+    def force_moment(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
+        """The moment of a force f at the point p."""
+        return array([inner(cross(self.u, p), f)])
+
+    def project(self, n: AnyVector3) -> AnyPerMoment:
+        """The only component of a moment vector that this body needs: the one along u."""
+        return array([inner(self.u, n)])
+
+    def along_z(self, n: AnyPerMoment) -> Any:
+        """The moment about the joint axis."""
+        return sum_products((self.u[2], n[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialRotation:
+    """Rotation about any direction (bodies i >= s). ``columns`` tells which columns of Omega are needed."""
+
+    w: AnyVector3
+    wd: AnyVector3
+    columns: tuple[bool, ...]
+
+    @property
+    def zero_moment(self) -> AnyPerMoment:
+        return zeros(3)
+
+    @cached_property
+    def squares(self) -> AnyVector3:
+        return array([sum_products((x, x)) for x in self.w])
+
+    @cached_property
+    def O(self) -> AnyMatrix3:  # noqa: E743
+        """Omega (59), but with the opposite sign of the diagonal."""
+        (x, y, z), (a, b, c), (xx, yy, zz) = self.w, self.wd, self.squares
+        xy, xz, yz = sum_products((x, y)), sum_products((x, z)), sum_products((y, z))
+        return array([[yy + zz, xy - c, xz + b], [xy + c, xx + zz, yz - a], [xz - b, yz + a, xx + yy]])
+
+    def times(self, p: AnyVector3) -> AnyVector3:
+        """Omega p."""
+        rows = [[(-p[j] if i == j else p[j], self.O[i, j]) for j in range(3)] for i in range(3)]
+        return array([sum_products(*row) for row in rows])
+
+    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
+        """k x a plus the vector of the skew matrix Omega S - (Omega S)^T. This vector is Psi psi(D) of (65)."""
+        O, (xx, yy, zz), (Sxx, Syy, Szz) = self.O, self.squares, S.diagonal()  # noqa: E741
+        Sxy, Sxz, Syz = S[0, 1], S[0, 2], S[1, 2]
+        # One of the entries xy + wd_z and xy - wd_z is enough. If no other term needs them, neither is computed.
+        if self.columns[0] or Sxz:
+            about_z = (O[1, 0], exact_array([Sxx - Syy])[0]), (self.wd[2], 2 * Syy)
+        elif self.columns[1] or Syz:
+            about_z = (O[0, 1], exact_array([Sxx - Syy])[0]), (self.wd[2], 2 * Sxx)
+        else:
+            about_z = (sum_products((self.w[0], self.w[1])), exact_array([Sxx - Syy])[0]), (self.wd[2], Sxx + Syy)
+        x = (O[2, 1], Syy), (O[1, 2], -Szz), (O[2, 0], Sxy), (O[1, 0], -Sxz), (zz - yy, Syz)
+        y = (O[0, 2], Szz), (O[2, 0], -Sxx), (O[2, 1], -Sxy), (O[0, 1], Syz), (xx - zz, Sxz)
+        z = *about_z, (O[1, 2], Sxz), (O[0, 2], -Syz), (yy - xx, Sxy)
+        return array([sum_products(*x), sum_products(*y), sum_products(*z)]) + cross(k, a)
+
+    def force_moment(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
+        """The moment of a force f at the point p."""
+        return cross(p, f)
+
+    def project(self, n: AnyVector3) -> AnyPerMoment:
+        """The components of a moment vector that this body needs: all three."""
+        return n
+
+    def along_z(self, n: AnyPerMoment) -> Any:
+        """The moment about the joint axis."""
+        return n[2]
+
+
+BodyRotation: TypeAlias = PlanarRotation | SpatialRotation

@@ -31,8 +31,7 @@ import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
-from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism
-from ytheta.dynamics.motion import Motion
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, Motion
 from ytheta.dynamics.vectors import add, array, axis_rotation, centripetal_matrix, cross, dot, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
@@ -44,7 +43,7 @@ BASE_FORCE, BASE_MOMENT = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True, eq=False)
-class Twist:
+class BodyTwist:
     """The motion of one body, in the notation above. Without a separate reference velocity, u *is* w."""
 
     w: AnyVector3
@@ -104,7 +103,7 @@ def inverse_dynamics(
     return tau
 
 
-def wrench(theta: Shaped[np.ndarray, "10"], twist: Twist) -> tuple[AnyVector3, AnyVector3]:
+def wrench(theta: Shaped[np.ndarray, "10"], twist: BodyTwist) -> tuple[AnyVector3, AnyVector3]:
     """The force and the moment about the frame origin that move one body."""
     h = array(list(theta[1:4]))
     force = add(twist.a * array([theta[0]]), dot(twist.H, h))  # (66)-(67)
@@ -151,12 +150,14 @@ def joint_origin(body: Body) -> AnyVector3:
     return -dot(body.S.T, body.s)
 
 
-def propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
+def propagate_outward(
+    mechanism: Mechanism, motion: Motion
+) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[BodyTwist]]:
     """Compute the pose of every body in its parent's frame, and the motion of every body (66)-(70)."""
     at_rest = zeros(3)
-    base = Twist(at_rest, at_rest, zeros(3), -mechanism.gravity)
+    base = BodyTwist(at_rest, at_rest, zeros(3), -mechanism.gravity)
     poses: list[tuple[AnyMatrix3, AnyVector3]] = []
-    twists: list[Twist] = []
+    twists: list[BodyTwist] = []
     for body in mechanism.bodies:
         parent = base if body.parent is None else twists[body.parent]
         poses.append(pose(body, motion))
@@ -164,7 +165,7 @@ def propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[
     return poses, twists
 
 
-def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
+def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: BodyTwist) -> BodyTwist:
     """Compute the motion of a body from the motion of its parent."""
     down = R.T
     if body.free:
@@ -177,7 +178,7 @@ def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, par
     u = w if parent.u is parent.w else dot(down, parent.u)
     wd = dot(down, parent.wd)
     if body.joint is None:
-        return Twist(w, u, wd, a)
+        return BodyTwist(w, u, wd, a)
     joint = slice(body.joint, body.joint + 1)
     qd, v, vd = motion.qd[joint], motion.v[joint], motion.vd[joint]
     z = joint_axis(body)
@@ -185,30 +186,30 @@ def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, par
     # Twice the velocity product, symmetric in w and u.
     twice = cross(w, z) * (qd * 2) if ordinary else cross(w, z) * v + cross(u, z) * qd
     if not body.revolute:
-        return Twist(w, w if ordinary else u, wd, a + z * vd + twice)
+        return BodyTwist(w, w if ordinary else u, wd, a + z * vd + twice)
     wd = add(wd, z * vd, cross(w, z) * qd if ordinary else twice * 0.5)
     u = add(u, z * v)
     w = add(w, z * qd)
-    twist = Twist(w, w if ordinary else u, wd, a)
+    twist = BodyTwist(w, w if ordinary else u, wd, a)
     if not body.s.any():
         return twist
-    return Twist(twist.w, twist.u, wd, a - dot(twist.H, joint_origin(body)))
+    return BodyTwist(twist.w, twist.u, wd, a - dot(twist.H, joint_origin(body)))
 
 
-def _compute_base_twist(motion: Motion, minus_gravity: AnyVector3) -> Twist:
+def _compute_base_twist(motion: Motion, minus_gravity: AnyVector3) -> BodyTwist:
     """Compute the motion of a floating base, whose velocities are the components of its twist in its own axes."""
     w, velocity = motion.qd[BASE_MOMENT], motion.qd[BASE_FORCE]
     if motion.ordinary:
-        return Twist(w, w, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + cross(w, velocity) + minus_gravity)
+        return BodyTwist(w, w, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + cross(w, velocity) + minus_gravity)
     u, reference = motion.v[BASE_MOMENT], motion.v[BASE_FORCE]
     product = (cross(w, reference) + cross(u, velocity)) * 0.5
-    return Twist(w, u, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + product + minus_gravity)
+    return BodyTwist(w, u, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + product + minus_gravity)
 
 
 def _assemble_regressor(
     mechanism: Mechanism,
     motion: Motion,
-    columns: Callable[[Twist], tuple[AnyVector3Columns, AnyVector3Columns]],
+    columns: Callable[[BodyTwist], tuple[AnyVector3Columns, AnyVector3Columns]],
     width: int,
 ) -> Shaped[np.ndarray, "joints params"]:
     poses, twists = propagate_outward(mechanism, motion)
@@ -242,7 +243,7 @@ def to_joint_frame(body: Body, f: AnyVector3, n: AnyVector3) -> tuple[AnyVector3
     return f, dot(body.S, n) + cross(body.s, f)
 
 
-def _compute_ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+def _compute_ten_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of the ten parameters."""
     force, moment = zeros(3, PER_LINK), zeros(3, PER_LINK)
     force[:, 0] = twist.a  # (67)
@@ -255,7 +256,7 @@ def _compute_ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Col
     return force, moment
 
 
-def compute_sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+def compute_sixteen_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of (theta_2, theta_4, theta_3)."""
     force, moment = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
     H = twist.H

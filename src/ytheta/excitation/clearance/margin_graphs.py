@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.dynamics.formulations.newton_euler import pose
-from ytheta.dynamics.mechanism import Mechanism
-from ytheta.dynamics.motion import casadi_motion, scalars
+from ytheta.dynamics.mechanism import Mechanism, casadi_motion, scalars
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Vector3
 

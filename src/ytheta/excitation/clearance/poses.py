@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ytheta.arguments import check_words
-from ytheta.dynamics.links.frame_jacobian import find_frame
+from ytheta.dynamics.jacobians import find_frame
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.constraint import Clearance, make_clearance

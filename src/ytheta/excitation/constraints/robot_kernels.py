@@ -7,11 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.dynamics.kernels import AnyKernel, ClosedKernel, inverse_dynamics, regressor
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import MAX_DISTANCE, compute_closure_state, solve
-from ytheta.dynamics.pullback import regressor_pullback, torque_pullback
+from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.kernels import (
+    AnyKernel,
+    ClosedKernel,
+    inverse_dynamics,
+    regressor,
+    regressor_pullback,
+    torque_pullback,
+)
+from ytheta.dynamics.loop_solver import MAX_DISTANCE, compute_closure_state, solve
 from ytheta.engine.engine import PickledByFields
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.native.kernel import Kernel

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import PER_LINK, Mechanism
-from ytheta.dynamics.motion import Motion
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion
 from ytheta.dynamics.vectors import dot
 from ytheta.errors import InputError
 from ytheta.identifiability.exact.energy_maps import ONE, EnergyMaps, Powers, compute_energy_maps

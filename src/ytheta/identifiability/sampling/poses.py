@@ -42,8 +42,8 @@ def sample_poses(robot: Robot, length: float) -> PoseSample:
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
     if not robot.loops:
         return PoseSample(robot.home_coordinates + (2.0 * fill_cube(count, size) - 1.0) * reach)
-    from ytheta.dynamics.loops.builder import build_constraint  # imported here, since only robots with loops need it
-    from ytheta.dynamics.loops.solver import compute_tangents, solve
+    from ytheta.dynamics.constraint import build_constraint  # imported here, since only robots with loops need it
+    from ytheta.dynamics.loop_solver import compute_tangents, solve
 
     loops = build_constraint(robot)
     home = loops.home[list(loops.actuated)]

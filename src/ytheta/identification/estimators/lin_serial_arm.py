@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
-from ytheta.dynamics.formulations.composite.inertia_constants import compute_joint_frames
+from ytheta.dynamics.formulations.composite_bodies import compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin

@@ -13,19 +13,21 @@ from functools import cached_property
 
 import numpy as np
 
+from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.kronecker.kronecker import fold, gravity_part, inertial_part, velocity_part
-from ytheta.dynamics.formulations.kronecker.operators import (
+from ytheta.dynamics.formulations.kronecker import (
+    fold,
+    gravity_part,
+    inertial_part,
     multiply_kronecker,
     trace_columns,
     trace_vector,
     vectorize,
+    velocity_part,
 )
-from ytheta.dynamics.links import rigid_body
-from ytheta.dynamics.links.composite_body import mass_matrix
-from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism
-from ytheta.dynamics.motion import Motion, numeric_motion
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion, build_mechanism, numeric_motion
 from ytheta.dynamics.operation_counts import count_regressor_operations
+from ytheta.dynamics.rigid_body import mass_matrix
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, compare_printed
 from ytheta.reproduction.fernandez2000.simulation import load_puma
 from ytheta.robot.robot import Robot

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ytheta.dynamics.formulations.composite.composite_bodies import find_composite_bodies
+from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import find_minimal_bodies
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.reproduction.lin1995.arms import make_general_chain

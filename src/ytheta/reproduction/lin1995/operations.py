@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ytheta.dynamics.formulations.composite.operation_table import (
+from ytheta.dynamics.graphs import inverse_dynamics_graph
+from ytheta.dynamics.operation_counts import (
     VARIABLES,
     Count,
     count_general_operations,
-    count_operations,
+    count_recursion_operations,
     sum_operations,
 )
-from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.native.graph import count_operations as count_graph_operations
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.reproduction.lin1995.arms import load_stanford_arm, make_general_chain, with_general_inertias
@@ -120,8 +120,10 @@ def _compare_stanford_arm() -> Iterator[Comparison]:
     simple = load_stanford_arm()
     arm = with_general_inertias(simple)
     note = f"without f_E and t_E; compiled: {_describe_compiled(arm)}"
-    yield _compare_count("Stanford arm, general", STANFORD_GENERAL, sum_operations(count_operations(arm)), note)
-    count = sum_operations(count_operations(simple, needed_only=True))
+    yield _compare_count(
+        "Stanford arm, general", STANFORD_GENERAL, sum_operations(count_recursion_operations(arm)), note
+    )
+    count = sum_operations(count_recursion_operations(simple, needed_only=True))
     agrees = Agreement.YES if count == STANFORD_SIMPLIFIED else Agreement.OPEN
     note = f"compiled: {_describe_compiled(simple)}"
     printed = _write_count(STANFORD_SIMPLIFIED)

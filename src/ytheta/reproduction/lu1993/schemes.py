@@ -27,7 +27,7 @@ from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque
 from ytheta.dynamics.graphs import forward_dynamics_graph
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.reading.load import load

@@ -19,8 +19,7 @@ import numpy as np
 
 from ytheta.dynamics.formulations import lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, L
-from ytheta.dynamics.mechanism import Mechanism, build_mechanism
-from ytheta.dynamics.motion import Motion
+from ytheta.dynamics.mechanism import Mechanism, Motion, build_mechanism
 from ytheta.dynamics.vectors import array, dot, skew, zeros
 from ytheta.robot.reading.load import load
 from ytheta.shapes import Shaped

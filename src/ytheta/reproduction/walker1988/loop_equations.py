@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.dynamics.drive_motion import compute_drive_motion
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.constraint import build_constraint, column, compute_drive_motion
+from ytheta.dynamics.mechanism import scalars
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.robot import Robot

@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.control.feedback.feedback import Feedback
 from ytheta.control.feedback.pid import PIDFeedback
 from ytheta.control.laws.walker import Walker
-from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.constraint import build_constraint
 from ytheta.reproduction.tracking import evaluate_lyapunov
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.reading.load import load

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ytheta.dynamics.formulations.binary_tree import BinaryTree, NodeKind, build_binary_tree
+from ytheta.dynamics.formulations.spatial_tree import BinaryTree, NodeKind, build_binary_tree
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.robot.robot import Robot
 

@@ -13,10 +13,16 @@ import numpy as np
 
 from ytheta.control.laws.walker_recursion import MotionFunction, compute_link_velocities
 from ytheta.dynamics import kernels
-from ytheta.dynamics.formulations.spatial import momentum_columns, spatial_cross, spatial_transpose
-from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, traverse
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.formulations.spatial_tree import (
+    LinkMotion,
+    add_forces,
+    momentum_columns,
+    spatial_cross,
+    spatial_transpose,
+    traverse,
+)
+from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.robot.robot import Robot

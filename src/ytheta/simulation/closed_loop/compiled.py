@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.control.controller import Controller, Reference, State
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.loop_solver import solve
 from ytheta.engine.engine import Engine, PickledByFields
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError, UnstableError

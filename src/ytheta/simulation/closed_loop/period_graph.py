@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ytheta.dynamics.constraint import Constraint, build_constraint
 from ytheta.dynamics.graphs import forward_dynamics_graph
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.mechanism import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.parameters import check_parameter_names

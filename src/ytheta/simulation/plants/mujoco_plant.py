@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import Constraint, build_constraint, column
+from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.mjcf_writer import to_mjcf

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.dynamics.forward_dynamics import check_load_friction
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.graphs import check_load_friction
+from ytheta.dynamics.loop_solver import solve
 from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState

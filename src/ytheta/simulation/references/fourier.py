@@ -25,9 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.arguments import check_number, is_positive
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.parts import JointKind, Limits

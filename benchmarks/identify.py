@@ -23,8 +23,7 @@ import numpy as np
 
 from benchmarks.clock import Row, measure_best
 from benchmarks.memory import read_peak_memory
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ytheta.identifiability import basis_reuse, numeric
-from ytheta.identifiability.basis_reuse import Basis, decode_basis, encode_basis
+from ytheta.identifiability import numeric
+from ytheta.identifiability import numeric as basis_reuse
+from ytheta.identifiability.numeric import NumericalBasis, decode_basis, encode_basis
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -22,7 +23,7 @@ def computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     compute = numeric.compute_basis
 
-    def compute_basis(robot: Robot, selected: Sequence[str]) -> Basis:
+    def compute_basis(robot: Robot, selected: Sequence[str]) -> NumericalBasis:
         names.append(robot.name)
         return compute(robot, selected)
 
@@ -80,7 +81,7 @@ def test_unknown_sources_are_not_stored(tmp_path: Path, computed: list[str], mon
 
 
 def test_an_empty_basis_keeps_its_shape() -> None:
-    basis = decode_basis(encode_basis(Basis((), np.zeros((0, 7)), (0.0, 1e-300))))
+    basis = decode_basis(encode_basis(NumericalBasis((), np.zeros((0, 7)), (0.0, 1e-300))))
     assert basis is not None
     assert basis.K.shape == (0, 7)
     assert basis.gap == (0.0, 1e-300)

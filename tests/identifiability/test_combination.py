@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sympy
 
-from ytheta.identifiability.combination import Combination, format_combination
+from ytheta.identifiability.base_parameters import Combination, format_combination
 
 
 def test_combinations_with_symbols_as_text() -> None:

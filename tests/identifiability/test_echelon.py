@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from ytheta.identifiability.echelon import order_columns, reduce_to_independent
+from ytheta.identifiability.base_parameters import order_columns, reduce_to_independent
 
 
 def test_the_order_follows_the_axis() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.lin_checks import counts, is_complete_and_minimal_lin, ranks
 from tests.support.serial_arms import RULES
-from ytheta.identifiability import joint_rules
-from ytheta.identifiability.joint_rules import JointAxes
+from ytheta.identifiability import lin as joint_rules
+from ytheta.identifiability.lin import JointAxes
 from ytheta.robot.robot import Robot
 
 

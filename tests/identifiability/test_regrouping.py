@@ -18,7 +18,7 @@ from ytheta.dynamics.mechanism import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
 from ytheta.files.symbols import Length, symbol
 from ytheta.identifiability import ha
-from ytheta.identifiability.exact import energy_maps
+from ytheta.identifiability.exact import energy as energy_maps
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC, make_gravity, make_printed_model

@@ -18,8 +18,7 @@ from ytheta.files.symbols import Angle, symbol
 from ytheta.identifiability import ha
 from ytheta.identifiability.exact import trigonometric_ring
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing
-from ytheta.identifiability.lagrangian_combination import Combination
-from ytheta.identifiability.regrouping import Regrouping
+from ytheta.identifiability.regrouping import LagrangianCombination, Regrouping
 from ytheta.native import compile_graph
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 from ytheta.robot.frame import Frame
@@ -114,7 +113,7 @@ def spoil_one_cosine(regrouping: Regrouping) -> Regrouping:
     parameter, powers, factor = terms[k]
     wrong = tuple((name, power + 1 if name.startswith("cos") else power) for name, power in powers)
     terms[k] = (parameter, wrong, factor)
-    rows[i][j] = Combination(tuple(terms))
+    rows[i][j] = LagrangianCombination(tuple(terms))
     return replace(regrouping, combinations=tuple(tuple(row) for row in rows))
 
 
@@ -178,7 +177,7 @@ def test_a_tilted_axis() -> None:
     g = sympy.Rational(981, 100)
     expected = {Izz: qd**2 / 2, sympy.sin(alpha) * mx: -g * sympy.sin(q), sympy.sin(alpha) * my: -g * sympy.cos(q)}
     assert found == expected
-    assert regrouping.combinations[0][0] == Combination((("link1.Izz", (), Fraction(1)),))
+    assert regrouping.combinations[0][0] == LagrangianCombination((("link1.Izz", (), Fraction(1)),))
     assert ("link1.my", (("sin(alpha)", 1),), Fraction(1)) in [x.terms[0] for x in regrouping.combinations[0]]
 
 

@@ -11,22 +11,24 @@ consists of the independent columns of the standard regressor.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from ytheta.conventions import ALL_JOINT_PARAMETERS, FORCE_PARAMETER, LINK_PARAMETERS, parameter_name
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import find_or_trace
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.combination import Combination, format_combination
 from ytheta.native.graph import Graph
+from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Bool, Float, Int, Shaped, freeze
+from ytheta.shapes import Bool, Float, Int, PerBase, Shaped, freeze
 
 # Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
 # the rank in doubt.
@@ -276,3 +278,203 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     symbols = (robot.lengths, robot.angles)
     others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, symbols)
     return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
+
+
+# Parameters in which the torque of a robot is linear and which can be identified: the interface of all kinds.
+#
+# Two kinds exist. ``BaseParameters`` need the geometry: their regressor consists of columns of the standard regressor.
+# The parameters of a ``Regrouping`` contain the unknown lengths: their regressor needs no geometry. Equations,
+# estimators and assessment use only this interface.
+
+
+@runtime_checkable
+class ModelParameters(Protocol):
+    """Identifiable parameters of a robot; their number is the length.
+
+    Attributes
+    ----------
+    robot            the robot to which the parameters belong
+    noun             what the parameters are called: "base parameters" or "model parameters"
+    method           the method that found them
+    names            names of the parameters
+    independent      the names without marks; the names of drive parameters are those of standard parameters
+    expressions      the parameters as combinations of standard parameters, as text
+    beta             values in the robot description, which estimators keep along directions that no data identify
+    leading_terms    a standard parameter of each combination and the power of length that multiplies it: the unit
+    selected         the standard parameters of which the parameters consist
+    identifiability  by standard parameter: known alone, only in combination, or no effect
+    """
+
+    @property
+    def robot(self) -> Robot: ...
+    @property
+    def noun(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def independent(self) -> tuple[str, ...]: ...
+    @property
+    def expressions(self) -> tuple[str, ...]: ...
+    @property
+    def beta(self) -> PerBase: ...
+    @property
+    def leading_terms(self) -> tuple[tuple[str, int], ...]: ...
+    @property
+    def selected(self) -> tuple[str, ...]: ...
+    @property
+    def identifiability(self) -> Mapping[str, Identifiability]: ...
+    def __len__(self) -> int: ...
+    def check_robot(self, robot: Robot) -> None: ...
+    def with_robot(self, robot: Robot) -> ModelParameters: ...
+    def find_graph(self, name: str, robot: Robot, options: Mapping[str, Any]) -> Graph: ...
+
+
+# Linear combinations of standard parameters: those of Theorem 2 of Lin, and combinations as text.
+
+
+MAX_PRINTED_DENOMINATOR = 10**6
+
+_UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """One minimal linear combination of Theorem 2 of Lin 1995.
+
+    Attributes
+    ----------
+    link             the link behind the joint to which the combination belongs
+    constant         the constant of the composite body behind this joint: U33, U11-U22, U12, U13, U23, kx, ky, kz, m,
+                     kappa1 (86), kappa2 (87) or, not in the paper, Ia
+    item             the item of Theorem 2, 1 to 5; None for Ia
+    row              coefficients, one per standard parameter: floats, or SymPy expressions in symbolic lengths
+    parameter_names  names of the standard parameters
+    name             link and constant, such as ``link2.U11-U22``
+    expression       the combination as text, such as ``link2.mx + 0.4318·link3.m``
+    """
+
+    link: str
+    constant: str
+    item: int | None
+    row: Shaped[np.ndarray, "params"]
+    parameter_names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return parameter_name(self.link, self.constant)
+
+    @cached_property
+    def expression(self) -> str:
+        """The combination as text, with six significant digits."""
+        head = int(np.flatnonzero(self.row != 0)[0])
+        return format_combination(self.row, self.parameter_names, head=head, digits=6)
+
+
+def format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
+    """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
+    text = ""
+    for k in sorted(np.flatnonzero(row != 0).tolist(), key=lambda place: place != head):
+        sign, factor = _format_factor(row[k], digits)
+        term = f"{factor}·{names[k]}" if factor else names[k]
+        text += f" {sign} {term}" if text else term if sign == "+" else f"-{term}"
+    return text or "0"
+
+
+def _format_factor(value: Any, digits: int) -> tuple[str, str]:
+    """Return the sign and the absolute value of a coefficient as text; the text of 1 is empty."""
+    if isinstance(value, int | float | np.floating | np.integer):
+        sign, text = "-" if value < 0 else "+", f"{abs(value):.{digits}g}"
+        return sign, "" if text == "1" else text
+    if value.could_extract_minus_sign():
+        sign, magnitude = "-", -value
+    else:
+        sign, magnitude = "+", value
+    if magnitude == 1:
+        return sign, ""
+    text = format_expression(magnitude, digits)
+    return sign, f"({text})" if magnitude.is_Add else text
+
+
+def format_expression(expression: Any, digits: int) -> str:
+    """Return a SymPy expression as text: floats and long fractions with so many digits, short fractions unchanged."""
+    numbers = (n for n in expression.atoms() if n.is_Float or (n.is_Rational and n.q > MAX_PRINTED_DENOMINATOR))
+    rounded = expression.xreplace({number: number.n(digits) for number in numbers})
+    return _UNIT_FACTOR.sub("", str(rounded)).replace("**", "^").replace("*", "·")
+
+
+# Reduction of any basis of the row space to K, which is unique once the independent parameters are chosen.
+#
+# Columns are visited in a fixed order, and a column is kept if it is independent of the columns kept before. The order
+# goes from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first. If
+# the joint axes are z axes, this order keeps the same parameters as textbooks: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a link
+# on a revolute joint, and m, mx, my, mz of a link on a prismatic joint. Joint parameters come after all link parameters,
+# and the magnitudes of declared forces come last.
+
+
+AXES = "xyz"
+# Ratio of the independent component of a column to the norm of the largest column; up to it, the column is dependent.
+# The value is far above rounding errors and far below the ratios of independent columns of real robots.
+DEPENDENCE_TOLERANCE = 1e-7
+ROUNDING_TOLERANCE = 1e-10  # ratio of a coefficient to the largest one of its row; below it, the coefficient becomes 0
+
+
+def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
+    """Return the indices of the selected parameters in theta, in the order in which columns are visited."""
+    index = {name: k for k, name in enumerate(robot.parameter_names)}
+    joints = robot.numeric_in_angles.merged.joints
+    names = [parameter_name(joint.child, p) for joint in joints for p in _order_parameters(joint)]
+    links = len(names)
+    others = robot.parameter_names[links:]
+    for parameter in (*ALL_JOINT_PARAMETERS, FORCE_PARAMETER):
+        names += [name for name in others if name.rpartition(".")[2] == parameter]
+    selected_names = set(selected)
+    return [index[name] for name in names if name in selected_names]
+
+
+def reduce_to_independent(
+    rows: Float[np.ndarray, "rows params"], order: Sequence[int], rank: int, *, tolerance: float = DEPENDENCE_TOLERANCE
+) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
+    """Return the sorted indices of the independent columns, and K with an identity matrix in these columns.
+
+    ``rank`` is the known rank of ``rows``, whose columns should have comparable norms. A column is dependent if its
+    component orthogonal to the columns kept before is at most ``tolerance`` times the largest column. Entries of K
+    that are rounding errors become zero.
+    """
+    independent: list[int] = []
+    smallest = tolerance * float(np.linalg.norm(rows, axis=0).max(initial=0.0))
+    basis = np.zeros((len(rows), 0))
+    for k in order:
+        if len(independent) == rank:
+            break
+        rest = rows[:, k] - basis @ (basis.T @ rows[:, k])
+        rest -= basis @ (basis.T @ rest)  # a second Gram-Schmidt step, because one alone loses orthogonality
+        size = np.linalg.norm(rest)
+        if size > smallest:
+            independent.append(k)
+            basis = np.column_stack([basis, rest / size])
+    if len(independent) < rank:
+        raise ArithmeticError(
+            f"only {len(independent)} of {rank} independent columns found; the geometry is badly scaled"
+        )
+    independent.sort()
+    projected = basis.T @ rows
+    K = np.linalg.solve(projected[:, independent], projected)
+    not_selected = np.setdiff1d(np.arange(rows.shape[1]), order)
+    K[:, not_selected] = 0.0
+    K[np.abs(K) < ROUNDING_TOLERANCE * np.abs(K).max(axis=1, keepdims=True, initial=1.0)] = 0.0
+    K[:, independent] = np.eye(rank)
+    return independent, K
+
+
+def _order_parameters(joint: Joint) -> list[str]:
+    """Return the names of the ten parameters of the link behind a joint, the most identifiable first."""
+    if joint.kind is not JointKind.REVOLUTE:
+        return ["m", "mx", "my", "mz", *LINK_PARAMETERS[4:]]
+    axis = np.abs(np.array(joint.seat.rotation).T @ np.array(joint.axis))
+    along = AXES[int(np.argmax(axis))]
+    across = max(other for other in AXES if other != along)
+    last = [f"m{along}", f"I{across}{across}", "m"]
+    first = [f"I{along}{along}"]
+    return first + [p for p in (*LINK_PARAMETERS[4:], *LINK_PARAMETERS[1:4]) if p not in (*first, *last)] + last

@@ -50,12 +50,9 @@ from ytheta.conventions import parameter_name
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.files.symbols import SymbolKind
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.echelon import order_columns, reduce_to_independent
-from ytheta.identifiability.exact.energy_maps import ONE
-from ytheta.identifiability.exact.energy_span import compute_energy_span
+from ytheta.identifiability.base_parameters import BaseParameters, order_columns, reduce_to_independent
+from ytheta.identifiability.exact.energy import ONE, compute_energy_span
 from ytheta.identifiability.exact.geometry import to_canonical_frames, to_circle_point, to_exact_mechanism
-from ytheta.identifiability.exact.row_span import FrozenRow, Place, RowSpan
 from ytheta.identifiability.exact.trigonometric_ring import (
     Function,
     Monomial,
@@ -63,8 +60,7 @@ from ytheta.identifiability.exact.trigonometric_ring import (
     compute_lagrangians,
     make_ring,
 )
-from ytheta.identifiability.lagrangian_combination import Combination
-from ytheta.identifiability.regrouping import PRINTED_FRICTION, Regrouping
+from ytheta.identifiability.regrouping import PRINTED_FRICTION, LagrangianCombination, Regrouping
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import (
@@ -76,6 +72,11 @@ from ytheta.robot.parameters import (
 )
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
+
+# The span of rows of exact numbers: a basis of independent rows, and all other rows as combinations of the basis.
+
+
+Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta, exponents of unknown constants
 
 Row: TypeAlias = dict[Place, Any]
 
@@ -316,13 +317,80 @@ def _scale(row: Row) -> tuple[Any, FrozenRow]:
     return scale, tuple((place, row[place] / scale) for place in places)
 
 
-def _make_combination(robot: Robot, ring: TrigonometricRing, row: FrozenRow) -> Combination:
+def _make_combination(robot: Robot, ring: TrigonometricRing, row: FrozenRow) -> LagrangianCombination:
     def list_powers(exponents: Monomial) -> tuple[tuple[str, int], ...]:
         return tuple((name, power) for name, power in zip(ring.constants, exponents, strict=True) if power)
 
-    return Combination(
+    return LagrangianCombination(
         tuple(
             (robot.parameter_names[k], list_powers(exponents), Fraction(int(x.numerator), int(x.denominator)))
             for (k, exponents), x in row
         )
     )
+
+
+FrozenRow: TypeAlias = tuple[tuple[Place, Any], ...]  # sparse, in a fixed order
+_Sparse: TypeAlias = dict[Any, Any]
+
+
+class RowSpan:
+    """A basis to which rows can be added, and its echelon form; each echelon row is stored with its combination."""
+
+    def __init__(self) -> None:
+        self.rows: list[FrozenRow] = []
+        self._pivots: dict[Place, tuple[_Sparse, _Sparse]] = {}  # echelon row, and its combination of basis rows
+        self._solutions: dict[FrozenRow, _Sparse] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def index(self, row: FrozenRow) -> int:
+        """Return the index of a row in the basis."""
+        return self.rows.index(row)
+
+    def add(self, row: FrozenRow) -> bool:
+        """Add a row to the basis if the row is independent of the basis; return whether it was added."""
+        rest, combination = self._split(row)
+        if not rest:
+            self._solutions[row] = combination
+            return False
+        combination = {k: -x for k, x in combination.items()}
+        combination[len(self.rows)] = 1
+        self._solutions[row] = {len(self.rows): 1}
+        self.rows.append(row)
+        pivot = next(iter(rest))
+        scale = 1 / rest[pivot]
+        self._pivots[pivot] = (
+            {place: x * scale for place, x in rest.items()},
+            {k: x * scale for k, x in combination.items()},
+        )
+        return True
+
+    def solve(self, row: FrozenRow) -> _Sparse:
+        """Return the factors of the basis rows, by index, whose combination is a row of the span."""
+        if row not in self._solutions:
+            rest, combination = self._split(row)
+            if rest:
+                raise ArithmeticError("the row is not in the span")
+            self._solutions[row] = combination
+        return self._solutions[row]
+
+    def _split(self, row: FrozenRow) -> tuple[_Sparse, _Sparse]:
+        """Split a row into a rest outside the span and a combination of basis rows."""
+        rest: _Sparse = dict(row)
+        combination: _Sparse = {}
+        for pivot, (echelon, echelon_combination) in self._pivots.items():
+            factor = rest.get(pivot)
+            if factor is not None:
+                _subtract(rest, factor, echelon)
+                _subtract(combination, -factor, echelon_combination)
+        return rest, combination
+
+
+def _subtract(target: _Sparse, factor: Any, other: _Sparse) -> None:
+    for key, x in other.items():
+        value = target.get(key, 0) - factor * x
+        if value:
+            target[key] = value
+        else:
+            target.pop(key, None)

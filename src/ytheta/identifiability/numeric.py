@@ -26,21 +26,21 @@ Differs from  the paper in:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
 from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER
+from ytheta.dynamics.kernels import TRACING_SOURCES, describe_versions
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import MIN_GAP_RATIO, BaseParameters
-from ytheta.identifiability.basis_reuse import Basis, find_or_compute
-from ytheta.identifiability.echelon import order_columns, reduce_to_independent
-from ytheta.identifiability.sampling.poses import PoseSample, fill_cube, sample_poses
-from ytheta.identifiability.sampling.rest_regressor import RestRegressor
-from ytheta.identifiability.sampling.sampled_drives import SampledDrives
+from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
+from ytheta.identifiability.base_parameters import MIN_GAP_RATIO, BaseParameters, order_columns, reduce_to_independent
+from ytheta.identifiability.sampling import PoseSample, RestRegressor, SampledDrives, fill_cube, sample_poses
+from ytheta.native import cache as disk
 from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int
@@ -82,7 +82,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
     return BaseParameters(robot, "qr", basis.independent, basis.K, names, basis.gap)
 
 
-def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:
+def compute_basis(robot: Robot, names: Sequence[str]) -> NumericalBasis:
     """Compute the basis of the named parameters, without the cache."""
     described = robot
     robot = robot.with_drives(lambda _, drive: replace(drive, load=None, friction_speed=0.0))
@@ -91,7 +91,7 @@ def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:
     return _add_load_friction(basis, described, names)
 
 
-def _add_load_friction(basis: Basis, robot: Robot, names: Sequence[str]) -> Basis:
+def _add_load_friction(basis: NumericalBasis, robot: Robot, names: Sequence[str]) -> NumericalBasis:
     """Return the basis with each fl among the names as a base parameter of its own."""
     place = {name: k for k, name in enumerate(robot.parameter_names)}
     independent = sorted([*basis.independent, *(name for name in names if name.endswith(".fl"))], key=place.__getitem__)
@@ -102,10 +102,10 @@ def _add_load_friction(basis: Basis, robot: Robot, names: Sequence[str]) -> Basi
     for row, name in enumerate(independent):
         if name.endswith(".fl"):
             K[row, place[name]] = 1.0
-    return Basis(tuple(independent), K, basis.gap)
+    return NumericalBasis(tuple(independent), K, basis.gap)
 
 
-def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
+def _factorize(robot: Robot, names: Sequence[str]) -> NumericalBasis:
     """Compute the basis of the named parameters of a robot without load-dependent friction."""
     units = _choose_units(robot)
     merged = robot.numeric.merged
@@ -127,7 +127,7 @@ def _factorize(robot: Robot, names: Sequence[str]) -> Basis:
     K = K * units.parameters[independent][:, None] / units.parameters
     below = float(relative[rank]) if rank < len(relative) else 0.0
     gap = (float(relative[rank - 1]), below) if rank else (0.0, below)
-    return Basis(tuple(robot.parameter_names[k] for k in independent), K, gap)
+    return NumericalBasis(tuple(robot.parameter_names[k] for k in independent), K, gap)
 
 
 def count_independent(relative: Float[np.ndarray, "values"], *, has_many_digits: bool) -> int:
@@ -263,3 +263,55 @@ def _add_force_units(units: _Units, columns: Float[np.ndarray, "poses actuated f
     largest = np.abs(columns / units.torques[:, None]).max(axis=(0, 1))
     force_units = 1.0 / np.where(largest > 0.0, largest, 1.0)
     return replace(units, parameters=np.concatenate([units.parameters[:before], force_units]))
+
+
+# Reuse of numerical bases: the basis of a robot is found again by a fingerprint of everything that determines it.
+#
+# Payload    JSON with the independent parameters, the rows of K and the gap; JSON represents every double exactly
+# Trust      see ``native.cache``; a payload of another layout counts as missing
+
+
+@dataclass(frozen=True, eq=False)
+class NumericalBasis:
+    """Independent parameters, the matrix K, and the singular values above and below the rank; see BaseParameters."""
+
+    independent: tuple[str, ...]
+    K: Float[np.ndarray, "base params"]
+    gap: tuple[float, float]
+
+
+def find_or_compute(
+    robot: Robot, names: Sequence[str], compute: Callable[[Robot, Sequence[str]], NumericalBasis]
+) -> NumericalBasis:
+    """Return the basis of the named parameters from the cache; if it is not there, compute and store it."""
+    sources = fingerprint_sources(*TRACING_SOURCES, "identifiability")
+    if sources is None:  # it is not known which code runs
+        return compute(robot, names)
+    try:
+        values = fingerprint((robot, names))
+    except NoFingerprintError:
+        return compute(robot, names)
+    key = disk.make_key(compute.__name__, values, describe_versions(), sources)
+    payload = disk.read(key, disk.BASIS)
+    basis = None if payload is None else decode_basis(payload)
+    if basis is None:
+        basis = compute(robot, names)
+        if fingerprint_sources(*TRACING_SOURCES, "identifiability") == sources:
+            disk.write(key, encode_basis(basis), disk.BASIS)
+    return basis
+
+
+def encode_basis(basis: NumericalBasis) -> bytes:
+    """Return the payload of a basis."""
+    content = {"independent": basis.independent, "shape": basis.K.shape, "K": basis.K.tolist(), "gap": basis.gap}
+    return json.dumps(content).encode()
+
+
+def decode_basis(payload: bytes) -> NumericalBasis | None:
+    """Return the basis of a payload, or None if the payload has another layout."""
+    try:
+        content = json.loads(payload)
+        K = np.array(content["K"], dtype=float).reshape(content["shape"])
+        return NumericalBasis(tuple(content["independent"]), K, (content["gap"][0], content["gap"][1]))
+    except (ValueError, LookupError, TypeError):
+        return None

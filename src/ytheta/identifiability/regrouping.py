@@ -21,10 +21,11 @@ Differs from  the paper in: trees; optional rotor inertia; the kinds of friction
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,17 +40,10 @@ from ytheta.identifiability.base_parameters import (
     Identifiability,
     check_same_geometry,
     classify_standard_parameters,
+    format_combination,
+    format_expression,
 )
-from ytheta.identifiability.combination import format_combination, format_expression
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
-from ytheta.identifiability.lagrangian_combination import (
-    Combination,
-    express_combinations,
-    find_factors,
-    to_sympy,
-    to_sympy_bound,
-)
-from ytheta.identifiability.lagrangian_entries import Form, compute_entries
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters, select_parameters
@@ -102,7 +96,7 @@ class Regrouping(Displayed):
     robot: Robot
     ring: TrigonometricRing
     functions: tuple[tuple[Function, ...], ...]
-    combinations: tuple[tuple[Combination, ...], ...]
+    combinations: tuple[tuple[LagrangianCombination, ...], ...]
     terms: tuple[int, ...]
     friction: tuple[str, ...] = PRINTED_FRICTION
     rotor_inertia: bool = False
@@ -338,3 +332,105 @@ class Regrouping(Displayed):
                 rows.append(zeros(len(place)))
                 rows[-1][place[parameter_name(joint.name, FRICTION_PARAMETERS[kind])]] = 1
         return rows
+
+
+# Combinations X_ij of standard parameters and unknown constants in a regrouped Lagrangian, as terms and in SymPy.
+
+
+@dataclass(frozen=True)
+class LagrangianCombination:
+    """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown constants, and a factor.
+
+    Unknown constants are lengths, and cosines and sines of unknown angles, such as ``l1`` and ``cos(alpha1)``.
+    """
+
+    terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
+
+    def evaluate(self, theta: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """Evaluate the combination for parameters and unknown constants that are numbers or symbols."""
+        total: Any = 0
+        for parameter, powers, factor in self.terms:
+            term = factor * theta[parameter]
+            for constant, power in powers:
+                term = term * constants[constant] ** power
+            total = total + term
+        return total
+
+
+def express_combinations(
+    combinations: Sequence[Sequence[LagrangianCombination]], ring: TrigonometricRing, parameter_names: Sequence[str]
+) -> tuple[tuple[Any, ...], ...]:
+    """Return the combinations of every joint as SymPy expressions in lengths, angles and standard parameters."""
+    import sympy
+
+    theta = {name: sympy.Symbol(name) for name in parameter_names}
+    constants: dict[str, Any] = {name: sympy.Symbol(name) for name in ring.lengths}
+    for name in ring.angles:
+        angle = sympy.Symbol(name)
+        constants |= zip(name_cosine_and_sine(name), (sympy.cos(angle), sympy.sin(angle)), strict=True)
+    return tuple(tuple(x.evaluate(theta, constants) for x in row) for row in combinations)
+
+
+def find_factors(expression: Any, places: Mapping[str, int]) -> Shaped[np.ndarray, "params"]:
+    """Return the factors of the standard parameters in a SymPy expression; ``places`` are their places by name."""
+    import sympy
+
+    factors = zeros(len(places))
+    for parameter in sorted(expression.free_symbols & {sympy.Symbol(name) for name in places}, key=str):
+        factors[places[parameter.name]] = sympy.expand(expression).coeff(parameter)
+    return factors
+
+
+def to_sympy_bound(value: float) -> Any:
+    """Convert a number that may be infinite to a SymPy number."""
+    import sympy
+
+    return sympy.oo if math.isinf(value) else sympy.Float(value)
+
+
+def to_sympy(value: Any) -> Any:
+    """Convert a coefficient of the ring to a SymPy number."""
+    from sympy import QQ
+
+    return QQ.to_sympy(value)
+
+
+# Entries of U of a regrouped Lagrangian: derivatives of the functions of one joint by the motion of another.
+#
+# Identity      U_i(F) = d/dt ∂F/∂qd_i - ∂F/∂q_i
+# Reference     [ha1989] (25), (36)
+# Forms         see ``regrouping``
+
+
+Form: TypeAlias = Literal["differential", "boundary", "integrand", "momentum", "remainder"]
+
+
+def compute_entries(
+    ring: TrigonometricRing,
+    functions: Sequence[Function],
+    form: Form,
+    i: int,
+    j: int,
+    motion: Motion,
+    number: Callable[[Any], Any],
+) -> list[Any]:
+    """Return the entries of joint i and functions F_j in U or a part of (36), without friction."""
+    if form in ("integrand", "remainder"):
+        return ring.evaluate([-ring.differentiate_by_position(f, i) for f in functions], motion, number)
+    momenta = [ring.differentiate_by_rate(f, i) for f in functions]
+    if form in ("boundary", "momentum"):
+        return ring.evaluate(momenta, motion, number)
+    rest = [
+        sum(
+            (ring.differentiate_by_position(g, k) * ring.get_rate(k) for k in range(j + 1)),
+            -ring.differentiate_by_position(f, i),
+        )
+        for f, g in zip(functions, momenta, strict=True)
+    ]
+    total = ring.evaluate(rest, motion, number)
+    for k in range(j + 1):
+        inertia = ring.evaluate([ring.differentiate_by_rate(g, k) for g in momenta], motion, number)
+        for n, m in enumerate(inertia):
+            if type(m) is not int or m:
+                total[n] = total[n] + m * motion.vd[k]
+    return total

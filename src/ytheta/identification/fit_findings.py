@@ -10,8 +10,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.consistency.standard_parameters import ConsistencyCost, Mark, StandardParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem

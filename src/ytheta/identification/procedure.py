@@ -10,8 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residual_analysis import ResidualCause, find_residual_causes
 from ytheta.identification.assessment.residuals import compute_errors

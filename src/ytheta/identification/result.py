@@ -12,8 +12,7 @@ import numpy as np
 from ytheta.display import Reported
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.findings import Finding
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.excitation import (
     Certainty,
     MotionAdvice,

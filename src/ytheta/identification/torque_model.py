@@ -12,8 +12,7 @@ import numpy as np
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters, without_regrouping
 from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_reversal_std
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.model_file import Model, find_earlier_model, read_identification_table, read_model

@@ -26,8 +26,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.equations.friction_laws import supports_load_friction

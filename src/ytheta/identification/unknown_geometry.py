@@ -12,10 +12,8 @@ from ytheta.dynamics.kernels import AnyKernel
 from ytheta.dynamics.mechanism import scalars
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.lagrangian_combination import Combination
-from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identifiability.regrouping import Regrouping
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.regrouping import LagrangianCombination, Regrouping
 from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.native import compile_graph
@@ -93,7 +91,7 @@ def find_driving_friction(
         yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, names=names)
 
 
-def _is_positive(combination: Combination) -> bool:
+def _is_positive(combination: LagrangianCombination) -> bool:
     """Whether a combination has positive factors of masses, moments and rotor inertias; lengths may be negative."""
     return all(
         parameter.rpartition(".")[2] in POSITIVE_PARAMETERS

@@ -16,8 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.identifiability.base_parameters import without_regrouping
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters, without_regrouping
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction_laws import is_rigid

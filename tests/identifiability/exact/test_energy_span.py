@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ytheta.identifiability.exact.energy_span import compute_row_basis
+from ytheta.identifiability.exact.energy import compute_row_basis
 
 
 def test_row_basis_is_the_reduced_echelon_form() -> None:

@@ -17,7 +17,7 @@ from tests.support.serial_arms import NO_GRAVITY, P, R, X, Y, Z
 from ytheta.errors import UnsetLengthError
 from ytheta.files.symbols import Scalar, symbol
 from ytheta.identifiability import lin
-from ytheta.identifiability.echelon import ROUNDING_TOLERANCE
+from ytheta.identifiability.base_parameters import ROUNDING_TOLERANCE
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, Link
 from ytheta.robot.robot import Robot

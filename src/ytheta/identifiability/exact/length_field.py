@@ -18,7 +18,7 @@ from sympy.polys.rings import PolyRing
 
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
-from ytheta.identifiability.echelon import ROUNDING_TOLERANCE
+from ytheta.identifiability.base_parameters import ROUNDING_TOLERANCE
 from ytheta.shapes import Float, Shaped
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion
 from ytheta.dynamics.vectors import dot
 from ytheta.errors import InputError
-from ytheta.identifiability.exact.energy_maps import ONE, EnergyMaps, Powers, compute_energy_maps
+from ytheta.identifiability.exact.energy import ONE, EnergyMaps, Powers, compute_energy_maps
 from ytheta.identifiability.exact.geometry import to_fraction
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot

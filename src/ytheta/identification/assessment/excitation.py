@@ -14,8 +14,7 @@ from enum import Enum
 import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS
-from ytheta.identifiability.base_parameters import Identifiability
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import Identifiability, ModelParameters
 from ytheta.identification.assessment.torque_errors import MotionRange
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.robot.parts import JointKind, Limits

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import ClosureError
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.mistake_errors import Equations, Errors, Samples, make_equations, select_samples
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem

@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
-from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters, without_regrouping
 from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.identification.equations.friction_laws import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, Form, KernelForm, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.kernel import Kernel
 from ytheta.native.products.row_sums import ReplacedRows, RowGroups

@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections, DriveDirections, PairsBySample, PoseDirections
 from ytheta.logs.preparing.preparation import Preparation

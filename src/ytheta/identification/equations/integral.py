@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples

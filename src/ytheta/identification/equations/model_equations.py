@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identifiability.registry import model_parameters
 from ytheta.identification.arguments import FRICTION, SMOOTH
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque, subtract_known_torque

@@ -22,7 +22,7 @@ import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, momentum_regressor, remainder
 from ytheta.errors import InputError
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.logs.preparing.prepared_log import MotionSamples

@@ -25,8 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import RegressorLayout
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations

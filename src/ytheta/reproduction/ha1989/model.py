@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any
 
 from ytheta.identifiability.ha import regroup_lagrangian
-from ytheta.identifiability.lagrangian_entries import Form
-from ytheta.identifiability.regrouping import Regrouping
+from ytheta.identifiability.regrouping import Form, Regrouping
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, compare_printed
 from ytheta.reproduction.ha1989.printed_model import JOINTS, SYMMETRIC, make_gravity, make_printed_model
 from ytheta.robot.reading.load import load

@@ -14,8 +14,7 @@ from tests.support.driven_robots import coupled_robot
 from tests.support.example_robots import urdf
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from ytheta.identifiability.sampling.poses import PoseSample
-from ytheta.identifiability.sampling.rest_regressor import RestRegressor
+from ytheta.identifiability.sampling import PoseSample, RestRegressor
 from ytheta.robot.floating import float_base
 from ytheta.robot.robot import Robot
 

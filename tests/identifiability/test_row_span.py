@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ytheta.identifiability.exact.row_span import RowSpan
+from ytheta.identifiability.ha import RowSpan
 
 
 def test_rows_are_added_and_expressed_in_the_basis() -> None:

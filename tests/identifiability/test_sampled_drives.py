@@ -13,9 +13,7 @@ from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.graphs import regressor_graph
 from ytheta.dynamics.loop_solver import compute_tangents, solve
 from ytheta.files.expressions import format_position
-from ytheta.identifiability.sampling.poses import PoseSample
-from ytheta.identifiability.sampling.rest_regressor import RestRegressor
-from ytheta.identifiability.sampling.sampled_drives import SampledDrives
+from ytheta.identifiability.sampling import PoseSample, RestRegressor, SampledDrives
 from ytheta.robot.parts import Drive, Force
 from ytheta.robot.robot import Robot
 

@@ -7,7 +7,7 @@ import pytest
 
 import ytheta
 from tests.support.loop_robots import CATALOG
-from ytheta.identifiability.sampling.poses import MIN_POSES, fill_cube, sample_poses
+from ytheta.identifiability.sampling import MIN_POSES, fill_cube, sample_poses
 from ytheta.robot.loops.equations import compute_closure_jacobians, compute_closure_residuals
 
 

@@ -1,1 +1,0 @@
-"""Samples of poses, and the regressor at these poses, for numerical ranks."""

@@ -17,17 +17,16 @@ from tests.support.lyapunov import never_grows, true_parameters, two_link_arm
 from tests.support.ur10_tracking import UR10_REFERENCE, ur10, ur10_damping
 from ytheta.control.controller import Controller, Reference
 from ytheta.control.feedback.feedback import Feedback
-from ytheta.control.feedback.pd import PDFeedback
-from ytheta.control.feedback.pid import PIDFeedback
+from ytheta.control.feedback.pid import PDFeedback, PIDFeedback
 from ytheta.control.gains import Gain
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.pd_gravity import PDGravity
-from ytheta.control.laws.registry import CONTROLLERS, find_controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
+from ytheta.control.settings import CONTROLLERS, find_controller
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.identifiability.registry import base_parameters
 from ytheta.native.graph import Graph

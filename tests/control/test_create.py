@@ -12,8 +12,7 @@ import pytest
 
 import ytheta as yt
 from ytheta import control
-from ytheta.control.laws.registry import CONTROLLERS
-from ytheta.control.settings import ADAPTATIONS
+from ytheta.control.settings import ADAPTATIONS, CONTROLLERS
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
@@ -164,7 +163,7 @@ def test_the_package_lists_its_names_without_importing_them() -> None:
     listed = dir(control)
     assert {"SlotineLi", "Natural", "ControllerSettings", "create_controller", "suggest_gains"} <= set(listed)
     code = (
-        "import sys; import ytheta.control.laws.registry, ytheta.control.settings; dir(ytheta.control); "
+        "import sys; import ytheta.control.settings, ytheta.control.settings; dir(ytheta.control); "
         "print('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"

@@ -14,8 +14,7 @@ from tests.support.lyapunov import UNKNOWNS, two_link_arm
 from ytheta.control import SlotineLi
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.laws.law import Law
-from ytheta.control.symbols import make_symbols
-from ytheta.control.unknowns import select_unknowns
+from ytheta.control.unknowns import make_symbols, select_unknowns
 from ytheta.dynamics import kernels
 from ytheta.dynamics.constraint import column
 from ytheta.dynamics.mechanism import scalars

@@ -12,7 +12,7 @@ import pytest
 import ytheta as yt
 from tests.support import example_robots
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.tuning import suggest_gains
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
 from ytheta.robot.robot import Robot

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 import ytheta
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import find_controller
+from ytheta.control.laws.law import AdaptiveLaw, Law
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.feedback_gains import ReferenceSamples
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.settings import find_controller
+from ytheta.control.tuning import ReferenceSamples, suggest_gains
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

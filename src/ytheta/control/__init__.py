@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ytheta.control.feedback.feedback import LinkErrors as LinkErrors
     from ytheta.control.feedback.feedback import Response as Response
     from ytheta.control.feedback.inertial import InertialFeedback as InertialFeedback
-    from ytheta.control.feedback.pd import PDFeedback as PDFeedback
+    from ytheta.control.feedback.pid import PDFeedback as PDFeedback
     from ytheta.control.feedback.pid import PIDFeedback as PIDFeedback
     from ytheta.control.laws.computed_torque import ComputedTorque as ComputedTorque
     from ytheta.control.laws.craig import Craig as Craig
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ytheta.control.laws.slotine_li import SlotineLi as SlotineLi
     from ytheta.control.laws.walker import Walker as Walker
     from ytheta.control.settings import ControllerSettings as ControllerSettings
-    from ytheta.control.tuning.suggest import suggest_gains as suggest_gains
+    from ytheta.control.tuning import suggest_gains as suggest_gains
 
 _MODULES = {
     "Adaptation": "adaptation.adaptation",

@@ -15,13 +15,10 @@ from ytheta.control.adaptation.leakage import Leakage
 from ytheta.control.adaptation.natural import Natural
 from ytheta.control.feedback.feedback import Feedback
 from ytheta.control.gains import Gain
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import find_controller
+from ytheta.control.laws.law import AdaptiveLaw, Law
 from ytheta.control.laws.walker import Walker
-from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_FEEDBACK, ControllerSettings
-from ytheta.control.tuning.feedback_gains import ReferenceSamples
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_FEEDBACK, ControllerSettings, find_controller
+from ytheta.control.tuning import ReferenceSamples, suggest_gains
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters

@@ -11,11 +11,10 @@ import pytest
 
 import ytheta
 from tests.support.feedback_laws import AntiDamping, LinkSprings, Saturating, SaturatingIntegral
+from ytheta.control.feedback.conditions import format_entries
 from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, Response
 from ytheta.control.feedback.inertial import InertialFeedback
-from ytheta.control.feedback.pd import PDFeedback
-from ytheta.control.feedback.pid import PIDFeedback
-from ytheta.control.feedback.symbolic_port import format_entries
+from ytheta.control.feedback.pid import PDFeedback, PIDFeedback
 from ytheta.control.gains import Gain
 from ytheta.control.laws.walker import Walker
 from ytheta.errors import InputError

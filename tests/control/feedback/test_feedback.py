@@ -11,8 +11,7 @@ from tests.support.control_samples import evaluate_law, perturb, random_sample
 from tests.support.feedback_laws import AntiDamping, LinkSprings, Saturating, SaturatingIntegral
 from tests.support.simulate_cases import swing
 from ytheta.control.feedback.feedback import Feedback
-from ytheta.control.feedback.pd import PDFeedback
-from ytheta.control.feedback.pid import PIDFeedback
+from ytheta.control.feedback.pid import PDFeedback, PIDFeedback
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
 from ytheta.dynamics.constraint import build_constraint

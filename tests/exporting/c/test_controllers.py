@@ -13,8 +13,8 @@ from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.adaptation.reset import Reset
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.laws.slotine_li import SlotineLi
+from ytheta.control.settings import CONTROLLERS
 from ytheta.errors import InputError
 from ytheta.exporting.c.controllers import ControllerCode, make_controllers
 from ytheta.exporting.c.definitions import DOUBLE, Style

@@ -10,8 +10,8 @@ import pytest
 
 import ytheta
 from tests.support.loop_robots import make_looped_robot
-from ytheta.control.laws.registry import find_controller
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.settings import find_controller
+from ytheta.control.tuning import suggest_gains
 from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import ClosureError, InputError

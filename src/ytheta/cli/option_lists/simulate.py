@@ -10,8 +10,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.shell.completion import complete_from
-from ytheta.control.laws.registry import CONTROLLERS
-from ytheta.control.settings import ADAPTATIONS, FEEDBACKS
+from ytheta.control.settings import ADAPTATIONS, CONTROLLERS, FEEDBACKS
 from ytheta.errors import InputError
 
 SENSOR_QUANTITIES = ("q", "qd", "qdd", "tau")

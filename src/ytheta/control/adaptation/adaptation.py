@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.gains import Gain, describe_gain
-from ytheta.control.symbols import Symbols
-from ytheta.control.unknowns import Unknowns
+from ytheta.control.unknowns import LawSymbols, Unknowns
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnknown
@@ -30,7 +29,7 @@ from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, PerJoint, 
 class AdaptationInputs:
     """The inputs of an adaptation law: symbols, error, gradient (``slope``) and torque of the control law."""
 
-    symbols: Symbols
+    symbols: LawSymbols
     error: AnyPerActuated
     slope: AnyPerUnknown
     tau: AnyPerActuated  # within the torque limits

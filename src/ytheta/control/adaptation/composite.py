@@ -48,8 +48,7 @@ import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.gains import PER_COORDINATE, Gain, compute_quadratic_form, multiply, scale_by, to_matrix, to_number
-from ytheta.control.symbols import Symbols, make_symbols
-from ytheta.control.unknowns import Unknowns
+from ytheta.control.unknowns import LawSymbols, Unknowns, make_symbols
 from ytheta.dynamics.constraint import Constraint, column, compute_drive_motion
 from ytheta.dynamics.elimination import extract_entries
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
@@ -177,7 +176,7 @@ class _FilterTerms:
         return W_f, filtered[len(self.nonzeros) :]
 
 
-def _make_filter_terms(s: Symbols) -> _FilterTerms:
+def _make_filter_terms(s: LawSymbols) -> _FilterTerms:
     import casadi
 
     parts = _compute_momentum_and_rest(s.model, s.qd)

@@ -29,8 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ytheta.control.adaptation.adaptation import AdaptationInputs
-from ytheta.control.adaptation.bounds import Bounds, broadcast_bounds, check_separable, check_start
-from ytheta.control.adaptation.wrapper import AdaptationWrapper
+from ytheta.control.adaptation.wrapper import AdaptationWrapper, Bounds, broadcast_bounds, check_separable, check_start
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError

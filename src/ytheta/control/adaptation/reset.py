@@ -24,8 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import AdaptationInputs
-from ytheta.control.adaptation.bounds import Bounds, broadcast_bounds, check_separable, check_start
-from ytheta.control.adaptation.wrapper import AdaptationWrapper, broadcast_to_unknowns
+from ytheta.control.adaptation.wrapper import (
+    AdaptationWrapper,
+    Bounds,
+    broadcast_bounds,
+    broadcast_to_unknowns,
+    check_separable,
+    check_start,
+)
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, GainShape
 from ytheta.control.laws.law import Law, LawEquations
-from ytheta.control.symbols import Symbols
+from ytheta.control.unknowns import LawSymbols
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
@@ -44,9 +44,9 @@ class ComputedTorque(Law):
     def name(self) -> str:
         return "computed-torque"
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         qdd = s.qrdd - s.apply_gain("damping", s.error_rate) - s.apply_gain("stiffness", s.error)
         return LawEquations(s.model.torque(s.qd, qdd), s.error_rate, zeros(0))
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:  # noqa: ARG002
         return (inner(s.error_rate, s.error_rate) + inner(s.error, s.apply_gain("stiffness", s.error))) * 0.5

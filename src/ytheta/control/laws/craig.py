@@ -31,9 +31,8 @@ import numpy as np
 
 from ytheta.control.controller import State
 from ytheta.control.gains import Gain, GainShape
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import LawEquations
-from ytheta.control.symbols import Symbols
+from ytheta.control.laws.law import AdaptiveLaw, LawEquations
+from ytheta.control.unknowns import LawSymbols
 from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.dynamics.vectors import array, inner
 from ytheta.errors import InputError
@@ -88,7 +87,7 @@ class Craig(AdaptiveLaw):
     def needs_acceleration(self) -> bool:
         return True
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         qdd = s.qrdd - s.apply_gain("damping", s.error_rate) - s.apply_gain("stiffness", s.error)
         filtered = s.error_rate + s.apply_gain("filtering", s.error)
         w = _solve_cholesky(s.model.mass_matrix, filtered)
@@ -97,7 +96,7 @@ class Craig(AdaptiveLaw):
             s.model.torque(s.qd, qdd), filtered, multiply_transposed_regressor(measured_torque, s.estimate_sx, w)
         )
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:  # noqa: ARG002
         e, ed = s.error, s.error_rate
         P_e = s.apply_gain("stiffness", e) + s.apply_gain("filtering", s.apply_gain("damping", e))
         return (inner(e, P_e) + inner(e, 2.0 * s.apply_gain("filtering", ed)) + inner(ed, ed)) * 0.5

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs, NoAdaptation
+from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.controller import Reference, State
 from ytheta.control.gains import (
     PER_COORDINATE,
@@ -36,21 +37,30 @@ from ytheta.control.gains import (
     to_torque_limits,
     to_vector,
 )
-from ytheta.control.symbols import Symbols, make_symbols
-from ytheta.control.unknowns import Unknowns
-from ytheta.control.warm_start import WarmStartKernel
-from ytheta.dynamics.constraint import build_constraint
+from ytheta.control.unknowns import LawSymbols, Unknowns, make_symbols, select_unknowns
+from ytheta.dynamics.constraint import Constraint, build_constraint
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
+from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.engine.engine import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
-from ytheta.native import compile_graph
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
+from ytheta.shapes import (
+    AnyPerActuated,
+    AnyPerState,
+    AnyPerUnknown,
+    Float,
+    PerCoordinate,
+    PerJoint,
+    PerUnknown,
+    SquareMatrix,
+)
 
 ADAPTATION = "adaptation"
 
@@ -90,10 +100,10 @@ class Law(PickledByFields, ABC):
     def name(self) -> str: ...
 
     @abstractmethod
-    def equations(self, s: Symbols) -> LawEquations: ...
+    def equations(self, s: LawSymbols) -> LawEquations: ...
 
     @abstractmethod
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:
         """Return the Lyapunov function without the term of the adaptation law."""
 
     def __post_init__(self) -> None:
@@ -311,7 +321,9 @@ class Law(PickledByFields, ABC):
     def _lyapunov(self) -> AnyKernel:
         return self.compile(self.lyapunov_graph())
 
-    def _make_symbols(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
+    def _make_symbols(
+        self, factors: Sequence[str], *, acceleration: bool
+    ) -> tuple[list[tuple[Input, Any]], LawSymbols]:
         for name in factors:
             self._check_gain_name(name)
         return make_symbols(
@@ -348,3 +360,94 @@ def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerA
 
     pairs = zip(tau, limits, strict=True)
     return array([casadi.fmin(casadi.fmax(t, -limit), limit) if np.isfinite(limit) else t for t, limit in pairs])
+
+
+# The base of adaptive laws, the control laws with unknown parameters.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdaptiveLaw(Law, ABC):
+    """A control law that adapts unknown parameters.
+
+    Attributes
+    ----------
+    robot          the robot description; known parameters have the values of this description
+    base           the base parameters; None to adapt standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law
+    learn          the unknown parameters, by names or patterns; None selects the base parameters, or all parameters of
+                   the links if ``base`` is None
+    torque_limits  limits of the torques, one number or one per joint; None for no limits
+    """
+
+    base: BaseParameters | None = None
+    _: KW_ONLY
+    adaptation: Gain | Adaptation
+    learn: Sequence[str] | None = None
+
+    @classmethod
+    def select_unknowns(cls, robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Unknowns:
+        """Return the unknown parameters of this law for the settings ``base`` and ``learn``."""
+        return select_unknowns(robot, base, learn)
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        return self.select_unknowns(self.robot, self.base, self.learn)
+
+    @cached_property
+    def adaptation_law(self) -> Adaptation:
+        return self.adaptation if isinstance(self.adaptation, Adaptation) else Gradient(self.adaptation)
+
+
+# Control laws for robots with loops: Newton steps from the previous coordinates close the loops (warm start).
+#
+# The Newton steps are part of the law's machine code. Closing the loops from home, as the kernels of single poses do,
+# takes milliseconds in Python. The loops are closed from home only at the first step of the controller, and if the Newton
+# steps do not converge or change the coordinates by more than ``MAX_CHANGE``.
+
+
+MAX_RESIDUAL = 1e-11  # m or rad, norm of the residual of all loops; above it, the loops are not closed
+MAX_CHANGE = 0.3  # rad or m, norm of the change of all coordinates; robots move less in one controller step
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStartKernel:
+    """The compiled graph of a control law whose first input is the vector of all coordinates, with closed loops."""
+
+    loops: Constraint
+    graph: Graph
+
+    def __call__(
+        self, near: PerCoordinate | None, q: PerJoint, *others: np.ndarray
+    ) -> tuple[Float[np.ndarray, "out"], PerCoordinate]:
+        """Evaluate the law at actuated coordinates q. Return its output, and all coordinates with closed loops.
+
+        ``near`` is the warm start: all coordinates at the previous step, or None at the first step.
+        """
+        size = self.graph.size
+        result = self._kernel.one(q, self._close_from_home(q) if near is None else near, *others)
+        if near is not None and not result[-1] <= 1.0:
+            result = self._kernel.one(q, self._close_from_home(q), *others)
+        return result[:size], result[size:-1]
+
+    def _close_from_home(self, q: PerJoint) -> PerCoordinate:
+        if not np.isfinite(q).all():
+            return self.loops.home  # only a placeholder: the kernel raises an error about q
+        return solve(self.loops, q[None]).or_raise().x[0]
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        """(q, near, others) → output of the law, x, and excess.
+
+        The excess is above 1 if the loops are not closed at x, or if x is too far from ``near``.
+        """
+        import casadi
+
+        loops, rest = self.loops, self.graph.inputs[1:]
+        inputs = [Input("q", len(loops.actuated)), Input("near", len(loops.home)), *rest]
+        q, near, *others = symbols = [casadi.SX.sym(entry.name, entry.size) for entry in inputs]
+        x = loops.close_near(q, near)
+        residual, _ = loops.residual_and_step(x)
+        excess = casadi.fmax(casadi.sumsqr(residual) / MAX_RESIDUAL**2, casadi.sumsqr(x - near) / MAX_CHANGE**2)
+        output = casadi.vertcat(self.graph.apply(x, *others), x, excess)
+        pairs = list(zip(inputs, symbols, strict=True))
+        return compile_graph(trace(self.graph.name, pairs, scalars(output), made_from=self.graph.made_from))

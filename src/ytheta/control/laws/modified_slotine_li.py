@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import LawEquations
-from ytheta.control.symbols import Symbols
+from ytheta.control.laws.law import AdaptiveLaw, LawEquations
+from ytheta.control.unknowns import LawSymbols
 from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.shapes import AnyPerActuated
 
@@ -57,14 +56,14 @@ class ModifiedSlotineLi(AdaptiveLaw):
     def name(self) -> str:
         return "modified-slotine-li"
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         sliding = _compute_sliding_variable(s)
         qdd_r = s.qrdd - s.apply_gain("convergence", s.error_rate)  # derivative of (86)
         model_torque = s.model.torque(s.qd, qdd_r)
         tau = model_torque - s.apply_gain("damping", sliding)  # (92)
         return LawEquations(tau, sliding, multiply_transposed_regressor(model_torque, s.estimate_sx, sliding))  # (89)
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:
         return compute_quadratic_form(true.mass_matrix, _compute_sliding_variable(s)) * 0.5  # (90)
 
 
@@ -91,16 +90,16 @@ class QuasiComputedTorque(AdaptiveLaw):
     def name(self) -> str:
         return "quasi-computed-torque"
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         sliding = _compute_sliding_variable(s)
         qdd = s.qrdd - s.apply_gain("convergence", s.error_rate + sliding)  # (96): qdd_r - lambda s is qdd*
         tau = s.model.torque(s.qd, qdd)  # (95)
         return LawEquations(tau, sliding, multiply_transposed_regressor(tau, s.estimate_sx, sliding))  # (94)
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:
         return compute_quadratic_form(true.mass_matrix, _compute_sliding_variable(s)) * 0.5
 
 
-def _compute_sliding_variable(s: Symbols) -> AnyPerActuated:
+def _compute_sliding_variable(s: LawSymbols) -> AnyPerActuated:
     """Return s of (86)."""
     return s.error_rate + s.apply_gain("convergence", s.error)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
 from ytheta.control.laws.law import Law, LawEquations
-from ytheta.control.symbols import Symbols
+from ytheta.control.unknowns import LawSymbols
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
@@ -46,10 +46,10 @@ class PDGravity(Law):
     def name(self) -> str:
         return "pd-gravity"
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         tau = s.model.holding_torque - s.apply_gain("stiffness", s.error) - s.apply_gain("damping", s.error_rate)
         return LawEquations(tau, s.error_rate, zeros(0))
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:
         spring_energy = inner(s.error, s.apply_gain("stiffness", s.error))
         return (compute_quadratic_form(true.mass_matrix, s.error_rate) + spring_energy) * 0.5

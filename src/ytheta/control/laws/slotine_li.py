@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import LawEquations
-from ytheta.control.symbols import Symbols
+from ytheta.control.laws.law import AdaptiveLaw, LawEquations
+from ytheta.control.unknowns import LawSymbols
 from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.shapes import AnyPerActuated
 
@@ -56,19 +55,19 @@ class SlotineLi(AdaptiveLaw):
     def name(self) -> str:
         return "slotine-li"
 
-    def equations(self, s: Symbols) -> LawEquations:
+    def equations(self, s: LawSymbols) -> LawEquations:
         v, r = _compute_reference_velocity(s)
         vd = s.qrdd - s.apply_gain("convergence", s.error_rate)
         model_torque = s.model.torque(s.qd, vd, v)
         tau = model_torque - s.apply_gain("damping", r)  # (32)
         return LawEquations(tau, r, multiply_transposed_regressor(model_torque, s.estimate_sx, r))  # (31)
 
-    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: LawSymbols, true: SymbolicModel) -> Any:
         _, r = _compute_reference_velocity(s)
         return compute_quadratic_form(true.mass_matrix, r) * 0.5
 
 
-def _compute_reference_velocity(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
+def _compute_reference_velocity(s: LawSymbols) -> tuple[AnyPerActuated, AnyPerActuated]:
     """Return v and r of (26)-(27)."""
     v = s.qrd - s.apply_gain("convergence", s.error)
     return v, s.qd - v

@@ -15,8 +15,7 @@ from ytheta.shapes import Float
 from ytheta.simulation.sensors.sensors import Sensor
 
 if TYPE_CHECKING:
-    from ytheta.control.laws.adaptive_law import AdaptiveLaw
-    from ytheta.control.laws.law import Law
+    from ytheta.control.laws.law import AdaptiveLaw, Law
 
 MAX_ITEMS = 8  # numbers or names that are listed in a row
 SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # settings with rows of their own

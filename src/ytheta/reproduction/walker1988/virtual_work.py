@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.control.laws.walker_recursion import MotionFunction, compute_link_velocities
+from ytheta.control.laws.walker import MotionFunction, compute_link_velocities
 from ytheta.dynamics import kernels
 from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.formulations.spatial_tree import (

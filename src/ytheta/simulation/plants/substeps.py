@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from ytheta.control.tuning.feedback_gains import compute_generalized_eigenvalues
+from ytheta.control.tuning import compute_generalized_eigenvalues
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.robot.parameters import FRICTION_PARAMETERS

@@ -10,8 +10,8 @@ import pytest
 import ytheta
 from tests.support.control_samples import home_position
 from ytheta.control.controller import Reference
+from ytheta.control.laws.law import WarmStartKernel
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.control.warm_start import WarmStartKernel
 from ytheta.dynamics.constraint import build_constraint
 from ytheta.errors import ClosureError, InputError
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.support.suggested_gains import RATE, SECONDS, load_robot, reference_of, sample, scale_lengths
-from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.settings import CONTROLLERS
+from ytheta.control.tuning import suggest_gains
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.simulation.references.fourier import default_reference

@@ -23,9 +23,9 @@ from tests.support.suggested_gains import (
     simulate,
     track_with_wrong_model,
 )
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.registry import CONTROLLERS, find_controller
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.laws.law import AdaptiveLaw
+from ytheta.control.settings import CONTROLLERS, find_controller
+from ytheta.control.tuning import suggest_gains
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive

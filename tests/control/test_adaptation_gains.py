@@ -20,7 +20,7 @@ from tests.support.suggested_gains import (
     track_with_wrong_model,
 )
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.control.tuning import suggest_gains
 from ytheta.errors import InputError
 
 

@@ -1,1 +1,0 @@
-"""Gains suggested from the inertias of a robot, its reference trajectory and the period of its controller."""

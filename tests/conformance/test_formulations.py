@@ -24,8 +24,7 @@ from tests.support.lin_chains import TORQUES, agree
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from ytheta.dynamics import jacobians
-from ytheta.dynamics.formulations import kronecker as transforms
-from ytheta.dynamics.formulations import newton_euler, spatial_tree
+from ytheta.dynamics.formulations import kronecker, newton_euler, spatial_tree
 from ytheta.dynamics.formulations.registry import (
     FORMULATIONS,
     RECURSIONS,
@@ -145,8 +144,8 @@ def test_two_kinematics_check_each_other(name: str, monkeypatch: pytest.MonkeyPa
         # The three formulations that share their kinematics are wrong together.
         assert find_agreeing(robot) == set(FORMULATIONS) - {"kronecker"}
     with monkeypatch.context() as patch:
-        generator = transforms.make_generator
-        patch.setattr(transforms, "make_generator", lambda body: -generator(body))
+        generator = kronecker.make_generator
+        patch.setattr(kronecker, "make_generator", lambda body: -generator(body))
         assert find_agreeing(robot) == set(FORMULATIONS) - {"kronecker"}
     with monkeypatch.context() as patch:
         patch.setattr(newton_euler, "axis_rotation", lambda axis, c, s: axis_rotation(axis, c, -s))

@@ -14,8 +14,6 @@ import pytest
 
 from tests.support.kernel_cache import forget_graphs, forget_machines
 from ytheta.dynamics import graphs, kernels
-from ytheta.dynamics import graphs as graph_inputs
-from ytheta.dynamics import kernels as graph_reuse
 from ytheta.errors import UnknownNameError
 from ytheta.files import fingerprint
 from ytheta.identifiability.registry import base_parameters
@@ -29,7 +27,7 @@ from ytheta.robot.robot import Robot
 def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give every test its own cache. A source file that is edited during the test run does not disturb the tests."""
     monkeypatch.setenv("YTHETA_CACHE", str(tmp_path))
-    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: "sources")
+    monkeypatch.setattr(kernels, "fingerprint_sources", lambda *_: "sources")
     start_anew()
     yield tmp_path
     start_anew()
@@ -50,7 +48,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return native_graph.trace(name, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(graph_inputs, "trace", trace)
+    monkeypatch.setattr(graphs, "trace", trace)
     return names
 
 
@@ -155,7 +153,7 @@ def test_other_sources_and_versions_are_traced_again(
     graphs.gravity_graph(load("ur10"))
     assert len(traced) == 1
     changed = {"sources": "fingerprint_sources", "versions": "describe_versions"}[what]
-    monkeypatch.setattr(graph_reuse, changed, lambda *_: "changed")
+    monkeypatch.setattr(kernels, changed, lambda *_: "changed")
     graphs.gravity_graph(load("ur10"))
     assert len(traced) == 2
 
@@ -163,7 +161,7 @@ def test_other_sources_and_versions_are_traced_again(
 def test_with_unknown_sources_nothing_is_reused(
     cache_folder: Path, traced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: None)
+    monkeypatch.setattr(kernels, "fingerprint_sources", lambda *_: None)
     for _ in range(2):
         graphs.gravity_graph(load("ur10"))
     assert traced == ["gravity", "gravity"]
@@ -174,7 +172,7 @@ def test_a_graph_is_not_stored_if_the_sources_change_while_it_is_traced(
     cache_folder: Path, traced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter(["before", "after", "before", "before"])
-    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: next(answers))
+    monkeypatch.setattr(kernels, "fingerprint_sources", lambda *_: next(answers))
     graphs.gravity_graph(load("ur10"))
     assert not list(cache_folder.iterdir())
     graphs.gravity_graph(load("ur10"))
@@ -204,7 +202,7 @@ def test_every_module_that_takes_part_in_tracing_counts() -> None:
     listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     loaded = {os.path.relpath(path, fingerprint.PACKAGE) for path in listed}
     assert len(loaded) > 40
-    assert {path for path in loaded if path.split(os.sep)[0] not in graph_reuse.TRACING_SOURCES} == set()
+    assert {path for path in loaded if path.split(os.sep)[0] not in kernels.TRACING_SOURCES} == set()
 
 
 def test_equal_robots_are_found_across_processes(cache_folder: Path) -> None:

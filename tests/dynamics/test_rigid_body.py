@@ -12,7 +12,6 @@ from tests.support.formulation_cases import link_parameters, load
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics import rigid_body as composite_body
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.mechanism import Motion, build_mechanism, numeric_motion
 from ytheta.robot.inertia import Inertia
@@ -55,7 +54,7 @@ def test_two_velocities(name: str) -> None:
     Y = newton_euler.regressor(mech, two).astype(float)
     assert close(newton_euler.regressor(mech, same), newton_euler.regressor(mech, ordinary))
     assert close(Y @ theta, newton_euler.inverse_dynamics(mech, two, theta))
-    M = composite_body.mass_matrix(mech, ordinary, theta).astype(float)
+    M = rigid_body.mass_matrix(mech, ordinary, theta).astype(float)
     C = rigid_body.coriolis_matrix(mech, ordinary, theta).astype(float)
     g = rigid_body.gravity(mech, ordinary, theta).astype(float)
     assert close(Y @ theta, M @ qdd + C @ v + g)
@@ -63,8 +62,7 @@ def test_two_velocities(name: str) -> None:
     # Mdot - 2 C is skew, Mdot along qd by central differences.
     step = 1e-6
     ahead, behind = (
-        composite_body.mass_matrix(mech, numeric_motion(q + s * qd, qd, qdd), theta).astype(float)
-        for s in (step, -step)
+        rigid_body.mass_matrix(mech, numeric_motion(q + s * qd, qd, qdd), theta).astype(float) for s in (step, -step)
     )
     skewness = (ahead - behind) / (2 * step) - 2 * C
     assert abs(skewness + skewness.T).max() < 1e-6 * max(1.0, abs(C).max())

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from ytheta.identifiability import numeric
-from ytheta.identifiability import numeric as basis_reuse
 from ytheta.identifiability.numeric import NumericalBasis, decode_basis, encode_basis
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.reading.load import load
@@ -28,7 +27,7 @@ def computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return compute(robot, selected)
 
     monkeypatch.setenv("YTHETA_CACHE", str(tmp_path))
-    monkeypatch.setattr(basis_reuse, "fingerprint_sources", lambda *_: "sources")
+    monkeypatch.setattr(numeric, "fingerprint_sources", lambda *_: "sources")
     monkeypatch.setattr(numeric, "compute_basis", compute_basis)
     return names
 
@@ -73,7 +72,7 @@ def test_a_damaged_basis_is_computed_again(damage: bytes | None, tmp_path: Path,
 
 
 def test_unknown_sources_are_not_stored(tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(basis_reuse, "fingerprint_sources", lambda *_: None)
+    monkeypatch.setattr(numeric, "fingerprint_sources", lambda *_: None)
     for _ in range(2):
         base_parameters(load("lu-two-link"), method="qr")
     assert len(computed) == 2

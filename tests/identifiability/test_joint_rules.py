@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.lin_checks import counts, is_complete_and_minimal_lin, ranks
 from tests.support.serial_arms import RULES
-from ytheta.identifiability import lin as joint_rules
+from ytheta.identifiability import lin
 from ytheta.identifiability.lin import JointAxes
 from ytheta.robot.robot import Robot
 
@@ -23,7 +23,7 @@ def test_a_wrong_rule_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def is_detected(name: str, replacement: object, robot: Robot) -> bool:
         with monkeypatch.context() as patch:
-            patch.setattr(joint_rules if name.startswith("_") else JointAxes, name, replacement)
+            patch.setattr(lin if name.startswith("_") else JointAxes, name, replacement)
             try:
                 return not is_complete_and_minimal_lin(robot)
             except ArithmeticError:

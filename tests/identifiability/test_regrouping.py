@@ -18,7 +18,7 @@ from ytheta.dynamics.mechanism import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
 from ytheta.files.symbols import Length, symbol
 from ytheta.identifiability import ha
-from ytheta.identifiability.exact import energy as energy_maps
+from ytheta.identifiability.exact import energy
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
 from ytheta.reproduction.ha1989.printed_model import SYMMETRIC, make_gravity, make_printed_model
@@ -93,13 +93,13 @@ def test_scara_with_any_inertia() -> None:
 
 def test_squared_sines_must_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """If sin² is kept, there are more terms, and other functions than those printed."""
-    monkeypatch.setattr(energy_maps, "multiply_powers", _multiply_without_replacing)
+    monkeypatch.setattr(energy, "multiply_powers", _multiply_without_replacing)
     expanded = ha.regroup_lagrangian(ytheta.load("ha-scara"), zero=SYMMETRIC)
     assert sum(expanded.terms) > 25
     assert not equal_as_printed(expanded.F, PRINTED.F)
 
 
-def _multiply_without_replacing(first: energy_maps.Powers, second: energy_maps.Powers) -> dict[energy_maps.Powers, int]:
+def _multiply_without_replacing(first: energy.Powers, second: energy.Powers) -> dict[energy.Powers, int]:
     return {(first[0] + second[0], first[1] + second[1], first[2] + second[2]): 1}
 
 

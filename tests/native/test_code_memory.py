@@ -22,10 +22,10 @@ import gc
 import numpy as np
 from tests.support.kernel_graphs import linear_graph
 from ytheta.native import compile_graph
-from ytheta.native import code_memory
+from ytheta.native import compile as native_compile
 
 if {tracked}:  # as if arrays took part in garbage collection
-    code_memory.gc = type("Gc", (), dict(is_tracked=lambda _: True))
+    native_compile.gc = type("Gc", (), dict(is_tracked=lambda _: True))
 saved = []
 
 class User:
@@ -40,7 +40,7 @@ def make_cycle():
 
 make_cycle()
 gc.collect()
-print(saved.pop().one(np.array([2.0, 3.0])).tolist(), len(code_memory._never_released))
+print(saved.pop().one(np.array([2.0, 3.0])).tolist(), len(native_compile._never_released))
 """
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import ytheta as yt
-from ytheta.dynamics import operation_counts as operation_table
+from ytheta.dynamics import operation_counts
 from ytheta.dynamics.formulations import composite_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.composite_newton_euler import fill_zeros
@@ -140,7 +140,7 @@ def test_page(paper: PaperReproduction) -> None:
 def test_scalars_record_who_needs_them() -> None:
     """Operations that no torque needs are left out on request only."""
     chain = make_general_chain("RRR")
-    all_operations = operation_table.sum_operations(operation_table.count_recursion_operations(chain))
-    needed = operation_table.sum_operations(operation_table.count_recursion_operations(chain, needed_only=True))
+    all_operations = operation_counts.sum_operations(operation_counts.count_recursion_operations(chain))
+    needed = operation_counts.sum_operations(operation_counts.count_recursion_operations(chain, needed_only=True))
     assert needed[0] < all_operations[0]
     assert needed[1] < all_operations[1]

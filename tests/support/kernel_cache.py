@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ytheta.native import cache as graph_cache
-from ytheta.native import compile
+from ytheta.native import cache
+from ytheta.native import compile as native_compile
 
 
 def forget_machines() -> None:
     """Drop the compiled code that this process keeps, as a new process would have none."""
-    compile._machines.clear()
+    native_compile._machines.clear()
 
 
 def forget_graphs() -> None:
     """Drop the traced graphs that this process keeps."""
-    graph_cache._graphs.clear()
+    cache._graphs.clear()

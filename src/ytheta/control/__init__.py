@@ -57,7 +57,7 @@ _MODULES = {
     "LinkErrors": "feedback.feedback",
     "ModifiedSlotineLi": "laws.modified_slotine_li",
     "Natural": "adaptation.natural",
-    "PDFeedback": "feedback.pd",
+    "PDFeedback": "feedback.pid",
     "PDGravity": "laws.pd_gravity",
     "PIDFeedback": "feedback.pid",
     "Projection": "adaptation.projection",
@@ -70,7 +70,7 @@ _MODULES = {
     "SteppedController": "controller",
     "Walker": "laws.walker",
     "create_controller": "create",
-    "suggest_gains": "tuning.suggest",
+    "suggest_gains": "tuning",
 }
 
 __all__ = list(_MODULES)

@@ -110,29 +110,29 @@ def _select_samples(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.nd
 #               M_mean   mean of M on the motion                                                  joints x joints
 #               K_D      damping of r at the same samples; one matrix if it is constant           samples x joints²
 #
-# Poles. kappa = 2 lambda. A model with an error of 20 % causes the tracking error 0.2 a / (lambda kappa), where a is the
-# largest acceleration M^-1 tau on the motion, gravity included. lambda = sqrt(a) limits this error to 0.1 rad. sqrt(a)
-# exceeds 10/s only for arms of at most 10 cm. All other arms get lambda = 10/s, with which errors decay within half a
-# second. A torque that is held for a period h acts h/2 late, so that the velocity feedback has a phase lag of
-# h (lambda + kappa) / 2. lambda is at most 0.04 / h, so this lag is at most 3.4 degrees.
+# Poles. kappa = 2 lambda. A model with an error of 20 % causes the tracking error 0.2 a / (lambda kappa), where a is
+# the largest acceleration M^-1 tau on the motion, gravity included. lambda = sqrt(a) limits this error to 0.1 rad.
+# sqrt(a) exceeds 10/s only for arms of at most 10 cm. All other arms get lambda = 10/s, with which errors decay within
+# half a second. A torque that is held for a period h acts h/2 late, so that the velocity feedback has a phase lag of h
+# (lambda + kappa) / 2. lambda is at most 0.04 / h, so this lag is at most 3.4 degrees.
 #
-# Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. The rates at which
-# r decays depend on the pose: they are the eigenvalues of M(q)^-1 K_D. c is chosen so that the smallest rate on the
-# motion is kappa, unless the largest rate would then exceed 0.5 / h. A sampled loop becomes unstable at a rate of 2 / h.
-# With rates up to 0.5 / h, the loop stays stable even if links are half as heavy as described. On arms that pass poses
-# with coinciding axes (panda, iiwa14), the rates differ by a factor of 60 to 80, so the smallest rate is below kappa. A
-# diagonal K_D is not better for any robot of the catalog. In modified-slotine-li and quasi-computed-torque, C acts
-# against the damping: dV/dt = -sᵀ (K - C) s. For these laws, the chosen rate is therefore at least twice the largest
-# eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
+# Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. The rates at
+# which r decays depend on the pose: they are the eigenvalues of M(q)^-1 K_D. c is chosen so that the smallest rate on
+# the motion is kappa, unless the largest rate would then exceed 0.5 / h. A sampled loop becomes unstable at a rate of 2
+# / h. With rates up to 0.5 / h, the loop stays stable even if links are half as heavy as described. On arms that pass
+# poses with coinciding axes (panda, iiwa14), the rates differ by a factor of 60 to 80, so the smallest rate is below
+# kappa. A diagonal K_D is not better for any robot of the catalog. In modified-slotine-li and quasi-computed-torque, C
+# acts against the damping: dV/dt = -sᵀ (K - C) s. For these laws, the chosen rate is therefore at least twice the
+# largest eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
 #
-# Other laws. The law quasi-computed-torque has K_D = convergence M(q) and two equal poles at -convergence, the geometric
-# mean of lambda and kappa. The law walker has K_D = feedback M_l(q), where M_l is M without rotors. Joints whose
-# rotors are heavier than their links (the wrist of a puma560) are therefore damped slowly; slotine-li is better for such
-# joints. With pd and pid as feedback, walker has a diagonal K_D in proportion to the diagonal of M_mean, and a stiffness
-# half as large again as its proof requires, so that factors of convergence up to 1.5 keep the proof.
+# Other laws. The law quasi-computed-torque has K_D = convergence M(q) and two equal poles at -convergence, the
+# geometric mean of lambda and kappa. The law walker has K_D = feedback M_l(q), where M_l is M without rotors. Joints
+# whose rotors are heavier than their links (the wrist of a puma560) are therefore damped slowly; slotine-li is better
+# for such joints. With pd and pid as feedback, walker has a diagonal K_D in proportion to the diagonal of M_mean, and a
+# stiffness half as large again as its proof requires, so that factors of convergence up to 1.5 keep the proof.
 #
-# Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is always in 1/s. If all masses
-# and inertias are multiplied by 1000, K_D is multiplied by 1000 too, and the motion is the same.
+# Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is always in 1/s. If all
+# masses and inertias are multiplied by 1000, K_D is multiplied by 1000 too, and the motion is the same.
 
 
 ReferenceSamples: TypeAlias = tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]  # q, qd, qdd
@@ -319,13 +319,13 @@ FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {
 #                        d estimate/dt = -gain S slope
 #
 # If adaptation is slow, r = K_D^-1 Y theta_tilde, and theta_tilde decays at the rates of Gamma Yᵀ K_D^-1 Y. With
-# gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j), this rate is the same for every single parameter, whatever its unit and magnitude.
-# Feedback and adaptation together are the second-order system
+# gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j), this rate is the same for every single parameter, whatever its unit and
+# magnitude. Feedback and adaptation together are the second-order system
 #
 #     M rdot + K_D r = Y theta_tilde,   d theta_tilde/dt = -Gamma Yᵀ r,   so   M rddot + K_D rdot + Y Gamma Yᵀ r = 0
 #
-# for constant M and Y. This system oscillates if the oscillation ratio, the largest eigenvalue of Y Gamma Yᵀ relative to
-# K_D M^-1 K_D / 4, exceeds 1. g is chosen so that the largest oscillation ratio on the motion is 8
+# for constant M and Y. This system oscillates if the oscillation ratio, the largest eigenvalue of Y Gamma Yᵀ relative
+# to K_D M^-1 K_D / 4, exceeds 1. g is chosen so that the largest oscillation ratio on the motion is 8
 # (``MAX_OSCILLATION_RATIO``). With this choice, no simulated run diverged on any robot of the catalog. The runs started
 # with estimates of 0 to 3 times the truth and position errors of 0.2 rad (0.04 rad for robots with loops).
 #

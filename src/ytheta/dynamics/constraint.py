@@ -412,14 +412,15 @@ def _spread_samples(size: int, count: int = 64) -> Float[np.ndarray, "samples ac
 #               joint_jacobian    dq/dQ = A E                                                   joints x actuated
 #               drive_jacobian    velocities of joints, moving cut joints, motors per unit Qd   drives x actuated
 #
-# Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V and
-# vd = A (E Vd + Edot V), where Edot is computed with the actual velocity Qd, not with V. The torque of a rotor inertia
-# uses the acceleration that follows from V and Vd, and viscous friction uses the *reference* velocity. Both torques are
-# then linear in V and Vd, like M vd + C v. Coulomb friction opposes the real motion and uses the *real* velocity.
+# Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V
+# and vd = A (E Vd + Edot V), where Edot is computed with the actual velocity Qd, not with V. The torque of a rotor
+# inertia uses the acceleration that follows from V and Vd, and viscous friction uses the *reference* velocity. Both
+# torques are then linear in V and Vd, like M vd + C v. Coulomb friction opposes the real motion and uses the *real*
+# velocity.
 #
-# The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, the
-# factor is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root
-# and division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
+# The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s,
+# the factor is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square
+# root and division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
 #
 # Friction that grows with the root of the speed has this factor too, times sqrt(|qd|): like Coulomb friction, it is not
 # linear in the velocity and uses the *real* velocity. If the drive has a ``friction_speed``, the velocities of viscous

@@ -16,7 +16,6 @@ import numpy as np
 
 from ytheta.arguments import check_words
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics import rigid_body as composite_body
 from ytheta.dynamics.constraint import Constraint, DriveMotion, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
@@ -298,12 +297,13 @@ def _find_columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:
 #               f       -             friction and offset of the drives, without fl               drives
 #               d       -             sign of the velocity of the drives, smoothed or not         drives
 #               r       -             torque that the drives transmit                             drives
-# Differs from  the paper in: friction, couplings and loops, which the regressor contains; M is factorized, not inverted.
+# Differs from  the paper in: friction, couplings and loops, which the regressor contains; M is factorized, not
+#               inverted.
 #
-# Load-dependent friction fl d |r| depends on the accelerations through the transmitted torque r, but it can be eliminated
-# drive by drive: tau - f = r + fl d |r| has the solution r = (tau - f) / (1 + fl d sign(tau - f)), unique if |fl| < 1.
-# M and bias are those of fl = 0, and tau is replaced by r + f, which is the torque without load-dependent friction that
-# has the same effect.
+# Load-dependent friction fl d |r| depends on the accelerations through the transmitted torque r, but it can be
+# eliminated drive by drive: tau - f = r + fl d |r| has the solution r = (tau - f) / (1 + fl d sign(tau - f)), unique if
+# |fl| < 1. M and bias are those of fl = 0, and tau is replaced by r + f, which is the torque without load-dependent
+# friction that has the same effect.
 
 
 def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[AnyActuatedByActuated, AnyPerActuated]:
@@ -335,9 +335,9 @@ def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: An
     uncoupled = not robot.loops and not robot.motors
     qdd = zeros(len(right))
     if uncoupled and robot.coordinates == robot.position_names:
-        qdd[moving] = composite_body.solve(inputs.loops.mechanism, M[moving, moving], right[moving])
+        qdd[moving] = rigid_body.solve(inputs.loops.mechanism, M[moving, moving], right[moving])
     else:
-        qdd[moving] = composite_body.solve_dense(M[moving, moving], right[moving])
+        qdd[moving] = rigid_body.solve_dense(M[moving, moving], right[moving])
     return qdd
 
 

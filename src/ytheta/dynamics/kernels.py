@@ -23,9 +23,9 @@ from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native import About, Block, Kernel, compile_graph
-from ytheta.native import kernel as arguments
 from ytheta.native.cache import find_graph, make_key, store_graph
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.native.kernel import check_batch, check_vectors, raise_not_finite
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int
 
@@ -84,9 +84,9 @@ class ClosedKernel(Displayed):
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         """Return the array of one sample from vectors of shape (size,)."""
-        values = arguments.check_vectors(self.graph, vectors)
+        values = check_vectors(self.graph, vectors)
         if not np.isfinite(values[0]).all():
-            arguments.raise_not_finite(self.graph, values)
+            raise_not_finite(self.graph, values)
         x = self._solve(values[0][None])[0]
         return self.kernel.one(x, *values[1:])
 
@@ -96,9 +96,9 @@ class ClosedKernel(Displayed):
 
     def _close(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         """Check the arguments and replace the actuated coordinates by all coordinates."""
-        values, _ = arguments.check_batch(self.graph, arrays)
+        values, _ = check_batch(self.graph, arrays)
         if not np.isfinite(values[0]).all():
-            arguments.raise_not_finite(self.graph, values)
+            raise_not_finite(self.graph, values)
         return [self._solve(values[0]), *values[1:]]
 
     def _solve(self, Q: Float[np.ndarray, "samples actuated"]) -> Float[np.ndarray, "samples coordinates"]:
@@ -320,7 +320,7 @@ def regressor_pullback(robot: Robot, base: ParameterBasis, *, backend: str = "ll
     """
     base.check_robot(robot)
     graph = base.find_graph("regressor_graph", robot, {"formulation": "", "reference": False})
-    return _compile_pullback(robot, graph, backend)
+    return _compile(robot, pull_back(robot, graph), backend)
 
 
 def torque_pullback(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
@@ -328,20 +328,20 @@ def torque_pullback(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     graph = find_or_trace(
         "inverse_dynamics_graph", robot, wrench_at=(), wrench_axes="frame", theta_input=False, formulation=""
     )
-    return _compile_pullback(robot, graph, backend)
+    return _compile(robot, pull_back(robot, graph), backend)
 
 
 def pull_back(robot: Robot, graph: Graph) -> Graph:
     """Return the graph of the gradient of a graph with the inputs q (or x), qd and qdd."""
     import casadi
 
-    from ytheta.dynamics.constraint import build_constraint
-
     symbols = [casadi.SX.sym(entry.name, entry.size) for entry in graph.inputs]
     weights = casadi.SX.sym("weights", len(graph.places))
     total = casadi.dot(weights, graph.function(*symbols))
     gradients = [casadi.densify(casadi.gradient(total, vector)) for vector in symbols]
     if robot.loops:
+        from ytheta.dynamics.constraint import build_constraint  # imported here, since only robots with loops need it
+
         loops = build_constraint(robot)
         gradients[0] = loops.tangent(symbols[0]).T @ gradients[0]
     rows: Any = np.array([[gradient[k] for k in range(len(robot.actuated))] for gradient in gradients], dtype=object)
@@ -349,19 +349,11 @@ def pull_back(robot: Robot, graph: Graph) -> Graph:
     return trace(f"pullback of {graph.name}", inputs, rows, made_from=graph.made_from)
 
 
-def _compile_pullback(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
-    kernel = compile_graph(pull_back(robot, graph), backend=backend)
-    if not robot.loops:
-        return kernel
-    from ytheta.dynamics.constraint import build_constraint  # imported here, since only robots with loops need it
-
-    return ClosedKernel(build_constraint(robot), kernel)
-
-
 # Reuse of traced graphs: a graph is found again by a fingerprint of everything that determines it.
 #
-# These are the robot with all its numbers, the function that traces the graph and its options, the versions of CasADi and
-# NumPy, and the sources of all packages that take part in tracing. So a kernel that is in the cache needs no tracing.
+# These are the robot with all its numbers, the function that traces the graph and its options, the versions of CasADi
+# and NumPy, and the sources of all packages that take part in tracing. So a kernel that is in the cache needs no
+# tracing.
 
 
 # All packages and modules that are loaded while a graph is traced, relative to ytheta.

@@ -83,7 +83,8 @@ def _make_unit_vector(size: int, k: int) -> np.ndarray:
 # Mass matrix by composite rigid bodies, and accelerations by a factorization that follows the tree.
 #
 # Identity      M = M(q, theta) with kinetic energy ½ qdᵀ M qd; qdd = M⁻¹ (tau - bias)
-# Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, with the ten parameters of a link
+# Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, with the ten parameters of a
+#               link
 # Accepts       trees of revolute and prismatic joints with any axis; loads; floating bases
 # Notation      code      meaning                                                              shape
 #               m, h, I   mass, first moment and inertia of a body and all bodies behind it, in the body's frame

@@ -26,7 +26,6 @@ import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics import rigid_body as composite_body
 from ytheta.dynamics.constraint import Constraint, DriveMotion, column, compute_drive_motion
 from ytheta.dynamics.formulations import composite_newton_euler, minimal_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
@@ -173,7 +172,7 @@ class SymbolicModel:
     @cached_property
     def mass_matrix(self) -> Shaped[np.ndarray, "actuated actuated"]:
         """The mass matrix of the actuated coordinates, from the links and the rotor inertia of all drives."""
-        links = composite_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta)
+        links = rigid_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta)
         joints, drives = self._at_rest.joint_jacobian, self._at_rest.drive_jacobian
         return dot(dot(joints.T, links), joints) + dot(dot(drives.T, np.diag(self.drive_theta[:, 0])), drives)
 
@@ -237,11 +236,11 @@ def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motio
 # Accepts       every robot; without loops and couplings no operation is added to those of the formulation
 #
 # By virtual work, a unit torque on a drive contributes the drive's row of the drive Jacobian, transposed, to tau. The
-# four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its velocity
-# (fc), and one (fo); see ``drive_motion``. A drive with a ``root`` has the column fs, sign times root of the speed. A
-# drive with a ``load`` has the column fl, sign times size of the torque that the drive transmits. This torque depends on
-# the inertial parameters, so that the column is computed with the values of the robot. Each declared force has one
-# column, after those of the drives; see ``declared_forces``.
+# four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its
+# velocity (fc), and one (fo); see ``drive_motion``. A drive with a ``root`` has the column fs, sign times root of the
+# speed. A drive with a ``load`` has the column fl, sign times size of the torque that the drive transmits. This torque
+# depends on the inertial parameters, so that the column is computed with the values of the robot. Each declared force
+# has one column, after those of the drives; see ``declared_forces``.
 
 
 LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]

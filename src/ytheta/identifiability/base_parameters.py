@@ -407,10 +407,10 @@ def format_expression(expression: Any, digits: int) -> str:
 # Reduction of any basis of the row space to K, which is unique once the independent parameters are chosen.
 #
 # Columns are visited in a fixed order, and a column is kept if it is independent of the columns kept before. The order
-# goes from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first. If
-# the joint axes are z axes, this order keeps the same parameters as textbooks: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a link
-# on a revolute joint, and m, mx, my, mz of a link on a prismatic joint. Joint parameters come after all link parameters,
-# and the magnitudes of declared forces come last.
+# goes from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first.
+# If the joint axes are z axes, this order keeps the same parameters as textbooks: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a
+# link on a revolute joint, and m, mx, my, mz of a link on a prismatic joint. Joint parameters come after all link
+# parameters, and the magnitudes of declared forces come last.
 
 
 AXES = "xyz"

@@ -40,8 +40,7 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
     """
     start = time.perf_counter()
     if backend == "interpreter":
-        from ytheta.native.codegen.program import check_function  # imported here, since machine code does not need it
-        from ytheta.native.interpreter import Interpreter
+        from ytheta.native.interpreter import Interpreter  # imported here, since machine code does not need it
 
         check_function(graph)
         runner = Interpreter(graph)

@@ -2,6 +2,7 @@
 
 A graph is a CasADi ``Function`` of SX scalars with names and shapes, and a note about its origin (``made_from``).
 ``compile_graph`` turns it into a Kernel. Graphs can be sent to other processes and stored on disk, kernels cannot.
+``count_operations`` counts the scalar operations of a graph for one sample.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.engine.engine import PickledByFields
+from ytheta.errors import InputError
 
 if TYPE_CHECKING:
     import casadi
@@ -113,6 +115,29 @@ def trace(name: str, inputs: Sequence[tuple[Input, Any]], output: np.ndarray, *,
 def _is_zero(entry: Any) -> bool:
     """Return whether a number is zero, or an SX scalar is zero by structure or by value."""
     return bool(entry.is_zero() if hasattr(entry, "is_zero") else entry == 0)
+
+
+def check_function(graph: Graph) -> None:
+    """Raise an InputError unless the function consists of scalar operations, from dense columns to one dense column."""
+    function = graph.function
+    if not function.is_a("SXFunction"):
+        raise InputError(
+            f"graph {graph.name!r} contains a CasADi {function.class_name()}; native code needs scalars: expand it "
+            "first (function.expand())"
+        )
+    if function.has_free():
+        raise InputError(f"graph {graph.name!r} uses symbols that are not among its inputs: {function.get_free()}")
+    sizes = [function.numel_in(k) for k in range(function.n_in())]
+    if sizes != [entry.size for entry in graph.inputs] or function.nnz_in() != sum(sizes):
+        raise InputError(
+            f"graph {graph.name!r} declares inputs of sizes {[entry.size for entry in graph.inputs]}, "
+            f"but its function takes dense columns of sizes {sizes}"
+        )
+    if function.n_out() != 1 or function.nnz_out() != len(graph.places):
+        raise InputError(
+            f"graph {graph.name!r} has {len(graph.places)} places for {function.nnz_out()} computed values; "
+            "the two numbers must agree"
+        )
 
 
 # Operation counts of a graph, as papers count them: scalar operations for one sample.

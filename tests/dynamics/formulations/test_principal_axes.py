@@ -9,8 +9,6 @@ import pytest
 
 from tests.support.formulation_cases import close, fork, load, state
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
-from ytheta.dynamics.formulations import lagrange as assembly
-from ytheta.dynamics.formulations import lagrange as principal_axes
 from ytheta.dynamics.mechanism import Mechanism, Motion, build_mechanism, casadi_motion, numeric_motion
 from ytheta.native import count_operations
 from ytheta.native.graph import Input, trace
@@ -39,7 +37,7 @@ def equals_general_columns(mech: Mechanism, motion: Motion, center: Center) -> b
         close(six, lagrange.sixteen_columns(mech, motion, body.name)[:, places])
         and close(six, ten[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, places])
         for i, body in enumerate(mech.bodies)
-        for six in [principal_axes.principal_axes_columns(mech, motion, body.name, center=center)]
+        for six in [lagrange.principal_axes_columns(mech, motion, body.name, center=center)]
     )
 
 
@@ -54,8 +52,8 @@ def test_short_formulas_equal_the_general_columns(name: str, center: Center) -> 
 @pytest.mark.parametrize("function", ["compute_y121", "compute_y321", "compute_e", "multiply_B"])
 def test_every_formula_matters(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the opposite sign of one formula, the comparison fails; -(57) is the formula as printed."""
-    original = getattr(principal_axes, function)
-    monkeypatch.setattr(principal_axes, function, lambda *arguments: -original(*arguments))
+    original = getattr(lagrange, function)
+    monkeypatch.setattr(lagrange, function, lambda *arguments: -original(*arguments))
     mech = build_mechanism(fork())
     for motion in list_motions(mech):
         assert not equals_general_columns(mech, motion, "x")
@@ -66,18 +64,18 @@ def test_momentum(center: Center, monkeypatch: pytest.MonkeyPatch) -> None:
     """W of (52), (53) and (29) with (54) against the general W (30)."""
     mech = build_mechanism(fork())
     places = sixteen.find_columns(f"center-on-{center}")
-    rows = principal_axes.make_rows(center)
+    rows = lagrange.make_rows(center)
 
     def equals_general_momentum(motion: Motion) -> bool:
-        kin = assembly.compute_kinematics(mech, motion)
-        W = assembly.compute_momentum_columns(kin, rows, range(len(mech.bodies)))
+        kin = lagrange.compute_kinematics(mech, motion)
+        W = lagrange.compute_momentum_columns(kin, rows, range(len(mech.bodies)))
         general = lagrange.momentum(mech, motion).astype(float).reshape(mech.joints, -1, 10) @ sixteen.L[:, places]
         return close(W, general.reshape(W.shape))
 
     for motion in list_motions(mech):
         assert equals_general_momentum(motion)
         with monkeypatch.context() as patch:
-            patch.setattr(principal_axes, "compute_b", lambda *_: 0.0)
+            patch.setattr(lagrange, "compute_b", lambda *_: 0.0)
             assert not equals_general_momentum(motion)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.support.formulation_cases import close, fork, load, state
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from ytheta.dynamics.formulations import kronecker as transforms
+from ytheta.dynamics.formulations import kronecker
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism, numeric_motion
 from ytheta.robot.robot import Robot
 
@@ -21,8 +21,8 @@ def find(name: str) -> Robot:
     return fork() if name == "fork" else load(name)
 
 
-def compute(mech: Mechanism, q: np.ndarray) -> list[transforms.HomogeneousTransform]:
-    return transforms.compute_transforms(mech, numeric_motion(q, 0 * q, 0 * q))
+def compute(mech: Mechanism, q: np.ndarray) -> list[kronecker.HomogeneousTransform]:
+    return kronecker.compute_transforms(mech, numeric_motion(q, 0 * q, 0 * q))
 
 
 def equals_pinocchio(robot: Robot, q: np.ndarray) -> bool:
@@ -44,8 +44,8 @@ def test_transforms_equal_pinocchio(name: str) -> None:
 
 
 def test_a_joint_that_turns_the_wrong_way_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = transforms.make_generator
-    monkeypatch.setattr(transforms, "make_generator", lambda body: -generator(body))
+    generator = kronecker.make_generator
+    monkeypatch.setattr(kronecker, "make_generator", lambda body: -generator(body))
     for name in ROBOTS:
         assert not equals_pinocchio(find(name), state(build_mechanism(find(name)).joints)[0])
 
@@ -80,13 +80,13 @@ def test_the_generator_differentiates_the_transform_of_the_joint(name: str) -> N
     mech = build_mechanism(find(name))
     q = state(mech.joints)[0]
     for body in mech.bodies:
-        A, dA, ddA = (x.astype(float) for x in transforms.differentiate_joint_transform(body, numeric_motion(q, q, q)))
-        P = transforms.make_homogeneous(body.P, body.p).astype(float)
+        A, dA, ddA = (x.astype(float) for x in kronecker.differentiate_joint_transform(body, numeric_motion(q, q, q)))
+        P = kronecker.make_homogeneous(body.P, body.p).astype(float)
         if body.joint is None:
             assert not dA.any()
             assert not ddA.any()
             continue
-        QA = P @ transforms.make_generator(body).astype(float) @ np.linalg.inv(P)
+        QA = P @ kronecker.make_generator(body).astype(float) @ np.linalg.inv(P)
         assert close(dA, QA @ A)
         assert close(ddA, QA @ QA @ A)
         assert not close(dA, -QA @ A)

@@ -11,7 +11,7 @@ import ytheta as yt
 from tests.support.driven_robots import driven_robot
 from tests.support.known_arm import known_arm
 from tests.support.motor_robots import COUPLED, PUMA
-from ytheta.dynamics import graphs as graph_inputs
+from ytheta.dynamics import graphs
 from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.kernels import regressor
 from ytheta.dynamics.loop_solver import solve
@@ -79,7 +79,7 @@ def test_logs_of_other_speeds_share_graphs(monkeypatch: pytest.MonkeyPatch, fric
     slow = Log(log.joints, 1.5 * log.t, log.q, arm.form.torque(motion, arm.beta).T)
     robot = replace(robot, name=f"{robot.name} with {' '.join(friction)}")  # its graphs are not known yet
     first = identify(robot, log, estimator="weighted", friction=friction)
-    monkeypatch.setattr(graph_inputs, "trace", None)  # a second trace raises a TypeError
+    monkeypatch.setattr(graphs, "trace", None)  # a second trace raises a TypeError
     second = identify(robot, slow, estimator="weighted", friction=friction)
     speeds = [[drive.coulomb_speed for _, drive in fit.base.robot.drives] for fit in (first, second)]
     np.testing.assert_allclose(speeds[0], 1.5 * np.array(speeds[1]), rtol=0.1)

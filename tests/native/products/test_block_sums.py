@@ -11,8 +11,7 @@ from tests.support.kernel_graphs import linear_graph
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.codegen.llvm import compile_module, detect_host, format_options
-from ytheta.native.products import row_sums as block_sums
-from ytheta.native.products import row_sums as row_groups
+from ytheta.native.products import row_sums
 from ytheta.native.products.code import emit_products_module, load_code
 from ytheta.native.products.row_sums import ReplacedRows, RowGroups, RowProducts, make_consumer
 
@@ -87,8 +86,7 @@ def test_sums_with_every_vector_length(lanes: int, monkeypatch: pytest.MonkeyPat
     if lanes > detect_host().lanes:
         pytest.skip(f"this processor has no vectors of {lanes} doubles")
     code = load_code(compile_module(emit_products_module(lanes, format_options(lanes))), lanes)
-    for module in (block_sums, row_groups):
-        monkeypatch.setattr(module, "load_products_code", lambda: code)
+    monkeypatch.setattr(row_sums, "load_products_code", lambda: code)
     kernel = compile_graph(linear_graph(ROWS))
     for samples in (1, 5, 387):
         x, right, replaced, coefficients, mask = draw(samples)

@@ -62,7 +62,8 @@ class PIDFeedback(Feedback):
 
 # PD feedback at the actuated joints.
 #
-# Identity      eta_j = -K_p e - K_d ed,   S_j = (K_p - Lambda K_d) e² / 2,   P_j = -K_d r² - Lambda (K_p - Lambda K_d) e²
+# Identity      eta_j = -K_p e - K_d ed,   S_j = (K_p - Lambda K_d) e² / 2,
+#               P_j = -K_d r² - Lambda (K_p - Lambda K_d) e²
 # Reference     [walker1988] sec. 4: "a fairly broad class which include classical PID controllers"; (17)
 # Notation      code        meaning                                                          shape
 #               stiffness   K_p: gain of e = q - qr, in Nm/rad or N/m                        actuated

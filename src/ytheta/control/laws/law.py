@@ -401,8 +401,8 @@ class AdaptiveLaw(Law, ABC):
 # Control laws for robots with loops: Newton steps from the previous coordinates close the loops (warm start).
 #
 # The Newton steps are part of the law's machine code. Closing the loops from home, as the kernels of single poses do,
-# takes milliseconds in Python. The loops are closed from home only at the first step of the controller, and if the Newton
-# steps do not converge or change the coordinates by more than ``MAX_CHANGE``.
+# takes milliseconds in Python. The loops are closed from home only at the first step of the controller, and if the
+# Newton steps do not converge or change the coordinates by more than ``MAX_CHANGE``.
 
 
 MAX_RESIDUAL = 1e-11  # m or rad, norm of the residual of all loops; above it, the loops are not closed

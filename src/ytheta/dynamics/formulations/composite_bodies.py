@@ -117,9 +117,9 @@ def _make_slide_matrix(k: Vector3) -> Matrix3:
 #               m, k    m hat, k  mass and constant first moment                joint i
 #               U       U         constant inertia about the frame's origin     joint i
 #               R, p    R, s      pose of a body's joint frame in its parent's joint frame, at q = 0
-# Differs from  the paper in: trees, in which the constants of all children add up; joint frames with z along the axis and
-#               any x (they are the paper's frames if the robot is given in modified Denavit-Hartenberg frames); loads,
-#               which pass all their constants to their parent.
+# Differs from  the paper in: trees, in which the constants of all children add up; joint frames with z along the axis
+#               and any x (they are the paper's frames if the robot is given in modified Denavit-Hartenberg frames);
+#               loads, which pass all their constants to their parent.
 #
 # The constants of a single link are its ten parameters, transformed from the link frame to the joint frame. Parameters
 # and lengths may be floats or symbols. The constants are linear in the parameters and polynomial in the lengths.

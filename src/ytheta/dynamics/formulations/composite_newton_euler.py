@@ -214,8 +214,8 @@ def _take_first_moment(axis: JointAxis, body: CompositeBody) -> AnyVector3:
 #               a         a_i        acceleration of the origin, minus gravity (71), (76)         i
 # Differs from  the paper in: trees, in which the frames of second children also need a rotation by gamma.
 #
-# The integer 0 is a structural zero, which needs no operation; see ``vectors``. ``zero`` replaces it where the paper uses
-# full vectors; ``operation_table`` counts with it.
+# The integer 0 is a structural zero, which needs no operation; see ``vectors``. ``zero`` replaces it where the paper
+# uses full vectors; ``operation_table`` counts with it.
 
 
 # Called with body and name of a variable of Table II as soon as the variable has been computed.

@@ -10,13 +10,9 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 # In order of preference: the first formulation that accepts a robot is the default.
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
-# The formulations of inverse dynamics, likewise, with their modules. newton_euler accepts every robot: the torques of
-# the opened tree are enough for a robot with loops.
-RECURSIONS = {
-    "minimal_newton_euler": "minimal_newton_euler",
-    "newton_euler": "newton_euler",
-    "composite_newton_euler": "composite.composite_newton_euler",
-}
+# The formulations of inverse dynamics, likewise. newton_euler accepts every robot: the torques of the opened tree are
+# enough for a robot with loops.
+RECURSIONS = ("minimal_newton_euler", "newton_euler", "composite_newton_euler")
 
 
 def formulations(robot: Robot) -> dict[str, str | None]:
@@ -31,7 +27,9 @@ def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
     Raise InputError if the named formulation does not accept the robot.
     """
     if not name:
-        return _import_formulation(next(name for name, reason in formulations(robot).items() if reason is None))
+        check_is_robot(robot)
+        modules = map(_import_formulation, FORMULATIONS)  # imported one after the other, up to the first that accepts
+        return next(module for module in modules if module.explain_refusal(robot) is None)
     if name in RECURSIONS and name not in FORMULATIONS:
         raise UnknownNameError(
             f"{name} is a formulation of inverse dynamics, not of the regressor; choose from: {', '.join(FORMULATIONS)}"
@@ -50,13 +48,7 @@ def explain_recursion_refusals(robot: Robot, *, theta_input: bool = False) -> di
 
     ``theta_input``: whether the parameters are inputs instead of numbers.
     """
-    refusals: dict[str, str | None] = {}
-    for name, module in RECURSIONS.items():
-        reason = None if name == "newton_euler" else _import_formulation(module).explain_refusal(robot)
-        if reason is None and theta_input and name != "newton_euler":
-            reason = "its constants are computed before tracing, so theta cannot be an input; use newton_euler"
-        refusals[name] = reason
-    return refusals
+    return {name: _explain_recursion_refusal(robot, name, theta_input=theta_input) for name in RECURSIONS}
 
 
 def choose_recursion(robot: Robot, name: str = "", *, theta_input: bool = False) -> str:
@@ -70,11 +62,23 @@ def choose_recursion(robot: Robot, name: str = "", *, theta_input: bool = False)
         )
     if name and name not in RECURSIONS:
         raise UnknownNameError(f"inverse dynamics has no formulation {name!r}{suggest_names(name, RECURSIONS)}")
-    refusals = explain_recursion_refusals(robot, theta_input=theta_input)
-    reason = refusals[name] if name else None
+    if not name:
+        return next(
+            name for name in RECURSIONS if _explain_recursion_refusal(robot, name, theta_input=theta_input) is None
+        )
+    reason = _explain_recursion_refusal(robot, name, theta_input=theta_input)
     if reason is not None:
         raise InputError(f"{name} cannot be used: {reason}")
-    return name or next(name for name, refusal in refusals.items() if refusal is None)
+    return name
+
+
+def _explain_recursion_refusal(robot: Robot, name: str, *, theta_input: bool) -> str | None:
+    if name == "newton_euler":
+        return None
+    reason: str | None = _import_formulation(name).explain_refusal(robot)
+    if reason is None and theta_input:
+        return "its constants are computed before tracing, so theta cannot be an input; use newton_euler"
+    return reason
 
 
 def _import_formulation(name: str) -> ModuleType:

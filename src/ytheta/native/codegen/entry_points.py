@@ -222,10 +222,10 @@ class _EntryWriter:
 
 # The part of Python's C interface that machine code uses: the functions it calls, and the buffers it gets from them.
 #
-# All of it belongs to the stable ABI of Python 3.11 and later, which future versions keep. Memory of Python's and NumPy's
-# objects is never read: numbers are found with the buffer protocol (``PyObject_GetBuffer``), and a buffer that was
-# acquired stays valid until it is released, even if other threads change the object or drop it. The exceptions are the
-# few methods by which NumPy moves the memory of an array without regard to its users, above all
+# All of it belongs to the stable ABI of Python 3.11 and later, which future versions keep. Memory of Python's and
+# NumPy's objects is never read: numbers are found with the buffer protocol (``PyObject_GetBuffer``), and a buffer that
+# was acquired stays valid until it is released, even if other threads change the object or drop it. The exceptions are
+# the few methods by which NumPy moves the memory of an array without regard to its users, above all
 # ``resize(refcheck=False)``: as with NumPy's own functions, no other thread may call them during the call of a kernel.
 
 

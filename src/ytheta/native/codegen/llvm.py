@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
-from ytheta.native.codegen import entry_points as python_abi
+from ytheta.native.codegen import entry_points
 from ytheta.native.codegen.chunks import C_FUNCTIONS, emit_c_function, emit_declarations
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     return "\n".join(
         [
             emit_declarations(lanes),
-            python_abi.emit_declarations(),
+            entry_points.emit_declarations(),
             f"@scratch = constant i64 {compute_scratch_bytes(layout)}",
             f"@columns = constant i64 {layout.stride}",
             f"@block_samples = constant i64 {layout.block_samples}",
@@ -91,9 +91,9 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
             tiles.emit_write_dense(layout, len(program.chunks)),
             tiles.emit_write_block(layout, len(program.chunks)),
             tiles.emit_feed_blocks(layout),
-            python_abi.emit_acquire_array(),
-            python_abi.emit_acquire_bytes(),
-            python_abi.emit_release(),
+            entry_points.emit_acquire_array(),
+            entry_points.emit_acquire_bytes(),
+            entry_points.emit_release(),
             emit_entry_points(layout),
             f"attributes #0 = {{ noinline nounwind {options} }}",
             "attributes #1 = { nounwind }",

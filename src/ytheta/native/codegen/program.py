@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ytheta.errors import InputError
 from ytheta.native.graph import list_operation_names
 
 if TYPE_CHECKING:
@@ -59,29 +58,6 @@ def build_program(graph: Graph, *, max_steps: int) -> Program:
     order = _order_angles_first(steps)
     ends = _find_cuts(steps, order, max_steps)
     return _assign_slots(steps, outputs, order, ends)
-
-
-def check_function(graph: Graph) -> None:
-    """Raise an InputError unless the function consists of scalar operations, from dense columns to one dense column."""
-    function = graph.function
-    if not function.is_a("SXFunction"):
-        raise InputError(
-            f"graph {graph.name!r} contains a CasADi {function.class_name()}; native code needs scalars: expand it "
-            "first (function.expand())"
-        )
-    if function.has_free():
-        raise InputError(f"graph {graph.name!r} uses symbols that are not among its inputs: {function.get_free()}")
-    sizes = [function.numel_in(k) for k in range(function.n_in())]
-    if sizes != [entry.size for entry in graph.inputs] or function.nnz_in() != sum(sizes):
-        raise InputError(
-            f"graph {graph.name!r} declares inputs of sizes {[entry.size for entry in graph.inputs]}, "
-            f"but its function takes dense columns of sizes {sizes}"
-        )
-    if function.n_out() != 1 or function.nnz_out() != len(graph.places):
-        raise InputError(
-            f"graph {graph.name!r} has {len(graph.places)} places for {function.nnz_out()} computed values; "
-            "the two numbers must agree"
-        )
 
 
 def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:

@@ -21,6 +21,7 @@ from ytheta.native.cache import RecentValues
 from ytheta.native.codegen.chunks import C_FUNCTIONS
 from ytheta.native.codegen.entry_points import ENTRY_POINTS, PYTHON_FUNCTIONS
 from ytheta.native.codegen.llvm import create_target_machine, detect_host, emit_object, load_llvm
+from ytheta.native.graph import check_function
 from ytheta.native.kernel import BlockConsumer, Kernel
 
 if TYPE_CHECKING:

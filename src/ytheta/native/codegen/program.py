@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ytheta.native.graph import list_operation_names
+from ytheta.native.graph import check_function, list_operation_names
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input

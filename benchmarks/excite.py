@@ -25,14 +25,10 @@ from rich.console import Console
 from rich.table import Table
 
 import ytheta as yt
-from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.excitation.constraints.robot_kernels import RobotKernels
-from ytheta.excitation.criteria.condition import PlainCondition
-from ytheta.excitation.criteria.information import Information
-from ytheta.excitation.solver.descent import Exploration
-from ytheta.excitation.solver.design import Design
-from ytheta.excitation.trajectories.fourier import Fourier
-from ytheta.excitation.trajectories.rest_to_rest import RestToRest
+from ytheta.excitation.constraints import Constraints, RobotKernels
+from ytheta.excitation.criteria import Information, PlainCondition
+from ytheta.excitation.solver import Design, Exploration
+from ytheta.excitation.trajectories import Fourier, RestToRest
 
 CRITERIA = ("balanced", "plain", "scaled")
 FRICTION = ("viscous", "coulomb", "offset")

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ytheta.excitation.clearance.obstacle import Obstacle as Obstacle
     from ytheta.excitation.excite import excite as excite
     from ytheta.excitation.result import Excitation as Excitation
-    from ytheta.excitation.trajectories.trajectory import Trajectory as Trajectory
-    from ytheta.excitation.writing.coefficient_file import load_trajectory as load_trajectory
-    from ytheta.excitation.writing.save import save_trajectory as save_trajectory
+    from ytheta.excitation.trajectories import Trajectory as Trajectory
+    from ytheta.excitation.trajectory_files import load_trajectory as load_trajectory
+    from ytheta.excitation.trajectory_files import save_trajectory as save_trajectory
     from ytheta.exporting.c.options import COptions as COptions
     from ytheta.exporting.casadi import CasadiOptions as CasadiOptions
     from ytheta.exporting.export import export as export
@@ -158,7 +158,7 @@ _MODULES = {
     "Sensor": "ytheta.simulation.sensors.sensors",
     "Sensors": "ytheta.simulation.sensors.sensors",
     "Simulation": "ytheta.simulation.result",
-    "Trajectory": "ytheta.excitation.trajectories.trajectory",
+    "Trajectory": "ytheta.excitation.trajectories",
     "Variation": "ytheta.simulation.variation",
     "Viewer": "ytheta.viewing.viewer",
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
@@ -196,7 +196,7 @@ _MODULES = {
     "jacobian": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
-    "load_trajectory": "ytheta.excitation.writing.coefficient_file",
+    "load_trajectory": "ytheta.excitation.trajectory_files",
     "lock_joints": "ytheta.robot.locking",
     "mass_matrix": "ytheta.dynamics.kernels",
     "model_parameters": "ytheta.identifiability.registry",
@@ -211,7 +211,7 @@ _MODULES = {
     "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.toml_writer",
-    "save_trajectory": "ytheta.excitation.writing.save",
+    "save_trajectory": "ytheta.excitation.trajectory_files",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
     "view": "ytheta.viewing.view",

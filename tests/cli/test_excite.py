@@ -18,8 +18,8 @@ import pytest
 import ytheta as yt
 from tests.support.command import process, read_json, refused, ytheta
 from ytheta.errors import InputError
-from ytheta.excitation.constraints.check import LimitUse
-from ytheta.excitation.criteria.registry import CRITERIA
+from ytheta.excitation.criteria import CRITERIA
+from ytheta.excitation.limit_check import LimitUse
 
 LIMITS = "--position joint1=-1.5:1.5 --position joint2=-1.5:1.5 --velocity 2 --effort 100"
 QUICK = tuple(f"lu-two-link {LIMITS} --criterion d --starts 1 --polished 1".split())

@@ -12,8 +12,8 @@ import pytest
 import ytheta as yt
 from tests.support.design_cases import Floor
 from ytheta.errors import InputError
-from ytheta.excitation.arguments import check_budget, check_paths
-from ytheta.excitation.constraints.joint_bounds import find_bounds
+from ytheta.excitation.joint_bounds import find_bounds
+from ytheta.excitation.problem import check_budget, check_paths
 
 
 @pytest.mark.parametrize(("paths", "words"), [([1], "one of paths is 1"), (1, "paths is 1"), ("a", "paths is 'a'")])

@@ -14,7 +14,7 @@ import ytheta as yt
 from tests.support.designed_motion import FRICTION, NOISE, RATE, design_motion, make_arm
 from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError
-from ytheta.excitation.findings import DesignFindingCode
+from ytheta.excitation.result import DesignFindingCode
 
 SAME: dict[str, Any] = {"friction": FRICTION, "noise": NOISE, "rate": RATE, "velocity": 2.0, "effort": 60.0}
 

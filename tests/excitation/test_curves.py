@@ -9,8 +9,8 @@ import pytest
 
 import ytheta as yt
 from tests.support.designed_motion import design_two_link
-from ytheta.excitation.curves import compute_curves, find_tools
-from ytheta.excitation.trajectories.fourier import Fourier
+from ytheta.excitation.result import compute_curves, find_tools
+from ytheta.excitation.trajectories import Fourier
 from ytheta.robot.mjcf_writer import to_mjcf
 
 

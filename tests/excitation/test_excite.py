@@ -14,8 +14,8 @@ import ytheta as yt
 from tests.support.design_cases import Floor
 from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError, UnknownNameError
-from ytheta.excitation.findings import DesignFindingCode
-from ytheta.excitation.solver.search import Ending, Progress
+from ytheta.excitation.result import DesignFindingCode
+from ytheta.excitation.solver import Ending, Progress
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot

@@ -12,7 +12,7 @@ import pytest
 import ytheta as yt
 from tests.support.browser import EVIL, LOADS, Page, drawn_plots, open_page
 from tests.support.designed_motion import design_motion, design_two_link
-from ytheta.excitation.constraints.check import LimitUse
+from ytheta.excitation.limit_check import LimitUse
 from ytheta.report.excitation.page import excitation_html
 from ytheta.report.numbers import format_number
 

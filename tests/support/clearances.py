@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.excitation.clearance.constraint import Clearance
+from ytheta.excitation.clearance.margins import Clearance
 
 STEP = 1e-6  # rad or m
 

@@ -10,15 +10,11 @@ import numpy as np
 
 import ytheta as yt
 from ytheta.engine.engine import PickledByFields
-from ytheta.excitation.constraints.joint_bounds import JointBounds
-from ytheta.excitation.constraints.path_constraint import PathConstraint
-from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.excitation.constraints.robot_kernels import RobotKernels
-from ytheta.excitation.criteria.condition import PlainCondition
-from ytheta.excitation.criteria.information import Information
-from ytheta.excitation.solver.design import Design
-from ytheta.excitation.trajectories.fourier import Fourier
-from ytheta.excitation.trajectories.rest_to_rest import RestToRest
+from ytheta.excitation.constraints import Constraints, PathConstraint, RobotKernels
+from ytheta.excitation.criteria import Information, PlainCondition
+from ytheta.excitation.joint_bounds import JointBounds
+from ytheta.excitation.solver import Design
+from ytheta.excitation.trajectories import Fourier, RestToRest
 from ytheta.robot.robot import Robot
 
 PERIOD = 5.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from ytheta.excitation.clearance.capsule import Capsule
+from ytheta.excitation.clearance.link_capsules import Capsule
 from ytheta.viewing.capsule_mesh import make_capsule_mesh
 
 CAPSULES = [

@@ -13,8 +13,7 @@ _PREPARING = ("logs/preparing",)
 
 _SDF = ("robot/reading/sdf",)
 _PAYLOAD = ("payload/test_estimation.py",)
-_TRAJECTORIES = ("excitation/trajectories",)
-_CRITERIA = ("excitation/criteria/test_criteria.py",)
+_TRAJECTORIES = ("excitation/test_basis.py", "excitation/test_rest_to_rest.py")
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "robot/inertia.py": ("robot/test_robot.py",),
@@ -62,13 +61,10 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "logs/reading/formats/parquet.py": ("logs/reading/formats/test_parquet_sizes.py",),
     "engine/limited_process.py": (),
     "engine/child_process.py": ("engine/test_limited_process.py",),
-    "excitation/trajectories/fourier.py": _TRAJECTORIES,
-    "excitation/trajectories/b_spline.py": _TRAJECTORIES,
-    "excitation/trajectories/rest_to_rest.py": _TRAJECTORIES,
-    "excitation/criteria/information.py": _CRITERIA,
-    "excitation/criteria/condition.py": _CRITERIA,
-    "excitation/constraints/joint_bounds.py": ("excitation/test_arguments.py", "excitation/test_safe_motion.py"),
-    "excitation/constraints/shrink.py": (),
+    "excitation/trajectories.py": _TRAJECTORIES,
+    "excitation/criteria.py": ("excitation/test_condition.py",),
+    "excitation/joint_bounds.py": ("excitation/test_arguments.py", "excitation/test_safe_motion.py"),
+    "excitation/solver.py": ("excitation/test_shrink.py", "excitation/test_search.py", "excitation/test_center.py"),
     "excitation/clearance/distance.py": (),
     "payload/attachment.py": _PAYLOAD,
     "payload/posterior.py": _PAYLOAD,

@@ -62,7 +62,7 @@ from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:
-    from ytheta.excitation.solver.search import Progress
+    from ytheta.excitation.solver import Progress
 
 
 # Options of a search, which have no effect on a trajectory that is only assessed.
@@ -218,7 +218,7 @@ def _check_trajectories(paths: Sequence[str], inputs: Sequence[str | None], *, f
         return
     from pathlib import Path
 
-    from ytheta.excitation.writing.save import check_trajectory_path
+    from ytheta.excitation.trajectory_files import check_trajectory_path
 
     for k, path in enumerate(paths):
         check_trajectory_path(path)
@@ -233,9 +233,8 @@ def _check_samples(paths: Sequence[str], seconds: float | None, rate: float, *, 
         return
     from pathlib import Path
 
-    from ytheta.excitation.arguments import choose_seconds
-    from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX
-    from ytheta.excitation.writing.save import count_steps
+    from ytheta.excitation.problem import choose_seconds
+    from ytheta.excitation.trajectory_files import COEFFICIENT_SUFFIX, count_steps
 
     if any(Path(path).suffix.lower() != COEFFICIENT_SUFFIX for path in paths):
         count_steps(choose_seconds(seconds, has_payload=has_payload), rate)
@@ -243,7 +242,7 @@ def _check_samples(paths: Sequence[str], seconds: float | None, rate: float, *, 
 
 def _print_findings(excitation: yt.Excitation, *, verbose: bool) -> None:
     """Print findings on stderr, except those that the tables contain."""
-    from ytheta.excitation.findings import IN_TABLES
+    from ytheta.excitation.result import IN_TABLES
 
     for finding in dict.fromkeys(excitation.findings):
         if verbose or finding.code not in IN_TABLES:

@@ -157,7 +157,7 @@ def _list_logs(reference: str | None) -> list[str]:
     """Return the reference if it is a log, not a trajectory."""
     from pathlib import Path
 
-    from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX
+    from ytheta.excitation.trajectory_files import COEFFICIENT_SUFFIX
 
     return [] if reference is None or Path(reference).suffix.lower() == COEFFICIENT_SUFFIX else [reference]
 

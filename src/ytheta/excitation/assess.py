@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ytheta.arguments import check_kind, check_number, is_positive
-from ytheta.excitation.assessment import assess
 from ytheta.excitation.clearance.obstacle import Obstacle
-from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput
-from ytheta.excitation.constraints.path_constraint import PathConstraint
-from ytheta.excitation.earlier import ModelInput
-from ytheta.excitation.problem import pose_problem
-from ytheta.excitation.result import Excitation
-from ytheta.excitation.robot_model import choose_parameters
+from ytheta.excitation.constraints import Constraints, PathConstraint
+from ytheta.excitation.criteria import Grams, Information, compute_std, log_condition, scale_columns
+from ytheta.excitation.design_model import ModelInput, choose_parameters
+from ytheta.excitation.joint_bounds import LimitInput, PositionInput
+from ytheta.excitation.limit_check import CHECK_POINTS, check_limits
+from ytheta.excitation.problem import Problem, pose_problem
+from ytheta.excitation.result import (
+    DesignRecord,
+    Excitation,
+    ReferenceDeviations,
+    SlowedCondition,
+    describe_slowed,
+    describe_unseen_parameters,
+    describe_violations,
+    describe_weak_parameters,
+)
+from ytheta.excitation.solver import sample_grams
 from ytheta.excitation.surroundings import BoxInput
-from ytheta.excitation.trajectories.trajectory import Trajectory
-from ytheta.excitation.writing.coefficient_file import load_trajectory
+from ytheta.excitation.trajectories import Trajectory
+from ytheta.excitation.trajectory_files import load_trajectory
+from ytheta.findings import Finding
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.inertia import Inertia
@@ -86,3 +100,80 @@ def assess_trajectory(
         rate=rate,
     )
     return assess(problem, motion.order_joints(robot.actuated).slow_down(slow), slow=slow)
+
+
+# What a trajectory reveals and which limits it keeps, measured on a fine grid; designed or read from a file.
+
+
+SLOWER_SPEEDS = (0.5, 0.25)
+
+
+def assess(
+    problem: Problem,
+    trajectory: Trajectory,
+    *,
+    slow: float = 1.0,
+    design: DesignRecord | None = None,
+    reference: tuple[float, float] | None = None,
+    findings: tuple[Finding, ...] = (),
+) -> Excitation:
+    """Return the assessed trajectory; ``reference`` are the deviations of a D-optimal one, see ``log_deviations``."""
+    constraints, base = problem.constraints, problem.base
+    information = problem.expect_information(trajectory.seconds)
+    grams = sample_grams(constraints, trajectory, CHECK_POINTS)
+    uses = check_limits(trajectory, constraints)
+    slowed = tuple(_measure_slowed(constraints, trajectory, speed) for speed in SLOWER_SPEEDS)
+    std = information.expect_std(grams)
+    before = compute_std(problem.prior) if problem.has_prior else None
+    plain, scaled = measure_conditions(grams)
+    return Excitation(
+        problem.model.robot,
+        problem.model.base,
+        trajectory,
+        slow,
+        plain,
+        scaled,
+        std,
+        before,
+        problem.noise,
+        problem.rate,
+        _compare(reference, information, grams),
+        slowed,
+        constraints.bounds,
+        uses,
+        design,
+        (
+            *problem.findings,
+            *describe_slowed(plain, scaled, slowed),
+            *findings,
+            *describe_unseen_parameters(base, information.sum_up(grams), std, plain),
+            *describe_weak_parameters(base, before, std),
+            *describe_violations(uses),
+        ),
+    )
+
+
+def log_deviations(information: Information, grams: Grams) -> tuple[float, float]:
+    """Return the logarithms of the geometric mean and of the largest expected standard deviation."""
+    log = np.log(information.expect_std(grams))
+    return float(log.mean()), float(log.max())
+
+
+def measure_conditions(grams: Grams) -> tuple[float, float]:
+    """Return the condition numbers of W_b, with columns in SI units and scaled to length one."""
+    M = grams.sum(axis=0)
+    return math.exp(log_condition(M)), math.exp(log_condition(scale_columns(M)))
+
+
+def _compare(
+    reference: tuple[float, float] | None, information: Information, grams: Grams
+) -> ReferenceDeviations | None:
+    if reference is None:
+        return None
+    mean, worst = log_deviations(information, grams)
+    return ReferenceDeviations(math.exp(mean - reference[0]), math.exp(worst - reference[1]))
+
+
+def _measure_slowed(constraints: Constraints, trajectory: Trajectory, speed: float) -> SlowedCondition:
+    grams = sample_grams(constraints, trajectory.slow_down(1.0 / speed), CHECK_POINTS)
+    return SlowedCondition(speed, *measure_conditions(grams))

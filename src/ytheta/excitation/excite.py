@@ -10,23 +10,27 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
-from ytheta.excitation.arguments import check_budget, choose_basis, make_space
-from ytheta.excitation.assessment import assess, log_deviations
+from ytheta.excitation.assess import assess, log_deviations
 from ytheta.excitation.clearance.obstacle import Obstacle
-from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput
-from ytheta.excitation.constraints.path_constraint import PathConstraint
-from ytheta.excitation.constraints.shrink import shrink
-from ytheta.excitation.criteria.information import Information
-from ytheta.excitation.criteria.optimality import ExpectedDeviation
-from ytheta.excitation.criteria.registry import check_criterion, make_criterion
-from ytheta.excitation.earlier import ModelInput
-from ytheta.excitation.findings import describe_ending
-from ytheta.excitation.problem import pose_problem
-from ytheta.excitation.result import DesignRecord, Excitation, SearchStatistics
-from ytheta.excitation.robot_model import choose_parameters
-from ytheta.excitation.solver.descent import Candidate, Exploration
-from ytheta.excitation.solver.design import Design
-from ytheta.excitation.solver.search import Budget, Clock, Ending, Progress, ProgressFunction, SearchOutcome, search
+from ytheta.excitation.constraints import PathConstraint
+from ytheta.excitation.criteria import ExpectedDeviation, Information, check_criterion, make_criterion
+from ytheta.excitation.design_model import ModelInput, choose_parameters
+from ytheta.excitation.joint_bounds import LimitInput, PositionInput
+from ytheta.excitation.problem import check_budget, choose_basis, make_space, pose_problem
+from ytheta.excitation.result import DesignRecord, Excitation, SearchStatistics, describe_ending
+from ytheta.excitation.solver import (
+    Budget,
+    Candidate,
+    Clock,
+    Design,
+    Ending,
+    Exploration,
+    Progress,
+    ProgressFunction,
+    SearchOutcome,
+    search,
+    shrink,
+)
 from ytheta.excitation.surroundings import BoxInput
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
@@ -82,7 +86,7 @@ def excite(
     base_frequency   periods per second; by default near 0.1 Hz, so that the duration is a whole number of periods
     harmonics        harmonics of the Fourier series; B-splines have 2 · harmonics + 1 via-points
     parametrisation  "fourier" or "b-spline"
-    criterion        "balanced", "plain", "scaled", "d", "a", "e" or "lin"; see ``criteria.registry``
+    criterion        "balanced", "plain", "scaled", "d", "a", "e" or "lin"; see ``excitation.criteria``
     friction, rotor_inertia, parameters
                      parameters to be revealed, as in ``base_parameters``
     payload          largest mass, kg, of an unknown load, or its Inertia in the frame of the last link: only the load's
@@ -97,7 +101,7 @@ def excite(
     clearance        m; distance that links keep from each other, from the floor and from obstacles
     floor, obstacles height of a floor in m, and other obstacles, which links must not touch
     box              corners (lower, upper) of a box in the world, by the link or marker whose origin must not leave it
-    paths            other constraints on the pose; see ``constraints.path_constraint``
+    paths            other constraints on the pose; see ``PathConstraint``
     noise            standard deviation of the torque noise in each sample, Nm or N, one number or by joint; by
                      default 1 % of the effort limits
     rate             samples per second with independent noise, for the expected standard deviations

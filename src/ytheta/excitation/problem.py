@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ytheta.arguments import check_number
-from ytheta.excitation.arguments import check_paths, check_rate, find_noise, is_share
+from ytheta.arguments import check_count, check_kind, check_number
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.excitation.clearance.obstacle import Obstacle
-from ytheta.excitation.constraints.joint_bounds import LimitInput, PositionInput, find_bounds
-from ytheta.excitation.constraints.path_constraint import PathConstraint
-from ytheta.excitation.constraints.penalty import Constraints
-from ytheta.excitation.constraints.robot_kernels import RobotKernels
-from ytheta.excitation.criteria.information import Information
-from ytheta.excitation.earlier import collect_information
-from ytheta.excitation.findings import describe_assumed_noise
-from ytheta.excitation.robot_model import DesignModel
+from ytheta.excitation.constraints import Constraints, PathConstraint, RobotKernels
+from ytheta.excitation.criteria import Information
+from ytheta.excitation.design_model import DesignModel, collect_information
+from ytheta.excitation.joint_bounds import LimitInput, PositionInput, find_bounds
+from ytheta.excitation.result import describe_assumed_noise
+from ytheta.excitation.solver import Budget, check_start, find_center
 from ytheta.excitation.surroundings import BoxInput, find_clearances
+from ytheta.excitation.trajectories import BSpline, Fourier, RestToRest
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerJoint
 
 
@@ -108,3 +110,124 @@ def pose_problem(
     prior = collect_information(kernels, model=model.model, logs=logs, noise=deviations, rate=rate)
     assumed = describe_assumed_noise(deviations, rate, is_assumed=noise is None)
     return Problem(model, base, constraints, deviations, rate, prior, (*findings, *clearance_findings, *assumed))
+
+
+# Arguments of ``excite``: checked, and turned into the values that the search needs.
+
+
+DEFAULT_SECONDS, DEFAULT_PAYLOAD_SECONDS = 20.0, 12.0
+MIN_SECONDS, MAX_SECONDS = 0.01, 1e6  # duration of a motion
+MIN_FREQUENCY, MAX_FREQUENCY = 1e-6, 1e3  # periods per second, Hz
+MIN_RATE, MAX_RATE = 1e-3, 1e6  # samples per second
+MIN_NOISE, MAX_NOISE = 1e-9, 1e9  # Nm or N
+MAX_STARTS = 1_000_000  # a start takes milliseconds
+DEFAULT_BASE_FREQUENCY = 0.1  # Hz; changed a little so that the duration is a whole number of periods
+PARAMETRISATIONS = ("fourier", "b-spline")
+POINTS_PER_HARMONIC, MIN_POINTS = 20, 100  # samples per period during the search
+EFFORT_NOISE_SHARE = 0.01  # assumed noise of a torque, relative to its limit
+UNLIMITED_NOISE = 1.0  # Nm or N; assumed noise of a torque without limit
+
+
+def check_budget(starts: int, polished: int) -> Budget:
+    counts, form = {"starts": starts, "polished": polished}, f"a whole number from 1 to {MAX_STARTS:,}"
+    return Budget(*(check_count(name, count, form, maximum=MAX_STARTS) for name, count in counts.items()))
+
+
+def is_share(value: float) -> bool:
+    return 0.0 <= value < 1.0
+
+
+def choose_seconds(seconds: float | None, *, has_payload: bool) -> float:
+    """Return the duration of a motion."""
+    if seconds is None:
+        return DEFAULT_PAYLOAD_SECONDS if has_payload else DEFAULT_SECONDS
+    form = f"a positive number of seconds from {MIN_SECONDS:g} to {MAX_SECONDS:g}, such as 20"
+    return check_number("seconds", seconds, form, allow=lambda value: MIN_SECONDS <= value <= MAX_SECONDS)
+
+
+def check_rate(rate: float) -> float:
+    form = f"a positive number of samples per second from {MIN_RATE:g} to {MAX_RATE:g}"
+    return check_number("rate", rate, form, allow=lambda value: MIN_RATE <= value <= MAX_RATE)
+
+
+def check_paths(paths: Any) -> tuple[PathConstraint, ...]:
+    form = "a list of constraints with names, lipschitz, compute_margins and pull_back"
+    check_kind("paths", paths, (list, tuple), form)
+    for path in paths:
+        check_kind("one of paths", path, PathConstraint, form)
+    return tuple(paths)
+
+
+def choose_basis(
+    seconds: float | None, base_frequency: float | None, harmonics: int, parametrisation: str, *, has_payload: bool
+) -> tuple[Fourier | BSpline, int]:
+    """Return the functions and the number of periods; the duration is a whole number of periods."""
+    duration = choose_seconds(seconds, has_payload=has_payload)
+    if parametrisation not in PARAMETRISATIONS:
+        hint = suggest_names(parametrisation, PARAMETRISATIONS)
+        raise UnknownNameError(f"there is no parametrisation {parametrisation!r}{hint}")
+    count = check_count("harmonics", harmonics, "a whole number from 2 to 50", minimum=2, maximum=50)
+    periods = max(1, round(duration * DEFAULT_BASE_FREQUENCY))
+    if base_frequency is not None:
+        frequency = check_number(
+            "base_frequency",
+            base_frequency,
+            f"a positive number of hertz from {MIN_FREQUENCY:g} to {MAX_FREQUENCY:g}",
+            allow=lambda value: MIN_FREQUENCY <= value <= MAX_FREQUENCY,
+        )
+        periods = round(duration * frequency)
+        if periods < 1 or not math.isclose(periods, duration * frequency, rel_tol=1e-6):
+            nearest = max(1, periods) / duration
+            raise InputError(
+                f"{duration:g} s at {frequency:g} Hz are {duration * frequency:g} periods; give a base_frequency with "
+                f"a whole number of periods, such as {nearest:g}"
+            )
+    period = duration / periods
+    return (Fourier(period, count) if parametrisation == "fourier" else BSpline(period, 2 * count + 1)), periods
+
+
+def make_space(constraints: Constraints, basis: Fourier | BSpline, periods: int, start: Any, seed: int) -> RestToRest:
+    bounds = constraints.bounds
+    if start is None:
+        center = find_center(constraints, np.random.default_rng([seed, 0]))
+    else:
+        center = _read_pose(constraints.kernels.robot, start)
+        check_start(constraints, center)
+    harmonics = basis.harmonics if isinstance(basis, Fourier) else basis.via_points // 2
+    points = max(MIN_POINTS, POINTS_PER_HARMONIC * harmonics)
+    return RestToRest(bounds.joints, basis, periods, center, bounds.half_range, start is not None, points)
+
+
+def _read_pose(robot: Robot, start: Any) -> PerJoint:
+    names = robot.actuated
+    if isinstance(start, Mapping):
+        for name in (*start, *names):
+            if name not in names:
+                raise UnknownNameError(f"start: there is no actuated joint {name!r}{suggest_names(name, names)}")
+            if name not in start:
+                raise InputError(f"start lacks the position of {name!r}; give all of {', '.join(names)}")
+        start = [start[name] for name in names]
+    try:
+        pose = np.array(start, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"start is {start!r}; give one position for each of {', '.join(names)}") from None
+    if pose.shape != (len(names),) or not np.isfinite(pose).all():
+        raise InputError(f"start has the shape {pose.shape}; give one finite position for each of {', '.join(names)}")
+    return pose
+
+
+def find_noise(robot: Robot, noise: LimitInput, effort: PerJoint) -> PerJoint:
+    """Return the standard deviations of the torques; without ``noise``, they follow from the effort limits."""
+    shares = np.clip(EFFORT_NOISE_SHARE * effort, MIN_NOISE, MAX_NOISE)
+    values = np.where(np.isfinite(effort), shares, UNLIMITED_NOISE)
+    if noise is None:
+        return values
+    form = f"a positive number of Nm or N from {MIN_NOISE:g} to {MAX_NOISE:g}"
+    by_joint = noise if isinstance(noise, Mapping) else dict.fromkeys(robot.actuated, noise)
+    for name, value in by_joint.items():
+        if name not in robot.actuated:
+            raise UnknownNameError(f"noise: there is no joint {name!r}{suggest_names(name, robot.actuated)}")
+        values[robot.actuated.index(name)] = check_number(
+            f"noise of {name!r}", value, form, allow=lambda value: MIN_NOISE <= value <= MAX_NOISE
+        )
+    return values

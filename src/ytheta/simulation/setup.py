@@ -13,8 +13,8 @@ from ytheta.control.create import create_controller
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
-from ytheta.excitation.trajectories.trajectory import Trajectory
-from ytheta.excitation.writing.coefficient_file import COEFFICIENT_SUFFIX, load_trajectory
+from ytheta.excitation.trajectories import Trajectory
+from ytheta.excitation.trajectory_files import COEFFICIENT_SUFFIX, load_trajectory
 from ytheta.findings import Finding, Severity
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot

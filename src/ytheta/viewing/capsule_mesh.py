@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.excitation.clearance.capsule import Capsule
+from ytheta.excitation.clearance.link_capsules import Capsule
 from ytheta.robot.frame import Frame
 from ytheta.shapes import Float, Int
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.excitation.trajectories.trajectory import Trajectory
-from ytheta.excitation.writing.coefficient_file import load_trajectory
-from ytheta.excitation.writing.save import sample_trajectory
+from ytheta.excitation.trajectories import Trajectory
+from ytheta.excitation.trajectory_files import load_trajectory, sample_trajectory
 from ytheta.findings import Finding
 from ytheta.logs.reading.read import LogInput, LogReadingOptions, MappingInput, read_with_options
 from ytheta.robot.robot import Robot

@@ -7,7 +7,7 @@ from pathlib import Path
 from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.link_capsules import find_link_capsules
-from ytheta.excitation.trajectories.trajectory import Trajectory
+from ytheta.excitation.trajectories import Trajectory
 from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.viewing.motion import read_designed_motion, read_logged_motion

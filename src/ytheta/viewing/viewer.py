@@ -18,7 +18,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.excitation.clearance.capsule import LinkCapsule
+from ytheta.excitation.clearance.link_capsules import LinkCapsule
 from ytheta.findings import Finding
 from ytheta.shapes import Float, PerJoint
 from ytheta.viewing.capsule_mesh import make_capsule_mesh

@@ -13,7 +13,7 @@ import pytest
 from tests.support.command import process
 from ytheta.cli.shell import completion
 from ytheta.cli.shell.completion import complete_from, complete_robot
-from ytheta.excitation.criteria.registry import CRITERIA
+from ytheta.excitation.criteria import CRITERIA
 from ytheta.exporting.export import FORMATS
 from ytheta.identification.estimators.estimator import ESTIMATORS
 from ytheta.reproduction.reproduce import ALL, PAPERS

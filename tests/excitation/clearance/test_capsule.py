@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ytheta.excitation.clearance.capsule import Capsule
+from ytheta.excitation.clearance.link_capsules import Capsule
 from ytheta.robot.frame import Frame
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ytheta.excitation.clearance.capsule import Capsule
-from ytheta.excitation.clearance.fit import Balls, fit_capsule
+from ytheta.excitation.clearance.link_capsules import Balls, Capsule, fit_capsule
 from ytheta.robot.frame import Frame
 
 

@@ -12,10 +12,7 @@ import trimesh
 
 from tests.support import example_robots
 from tests.support.revolute_chains import revolute_chain
-from ytheta.excitation.clearance.capsule import Capsule
-from ytheta.excitation.clearance.fit import Balls
-from ytheta.excitation.clearance.link_capsules import find_link_capsules, fit_capsules
-from ytheta.excitation.clearance.mesh import read_triangles
+from ytheta.excitation.clearance.link_capsules import Balls, Capsule, find_link_capsules, fit_capsules, read_triangles
 from ytheta.findings import Severity
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import CollisionShape, ShapeKind

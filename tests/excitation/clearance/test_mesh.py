@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.excitation.clearance.mesh import read_triangles
+from ytheta.excitation.clearance.link_capsules import read_triangles
 
 
 def test_the_triangles_are_those_of_the_file(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ytheta.errors import InputError, RobotError
 from ytheta.excitation.clearance.link_capsules import find_link_capsules
 from ytheta.excitation.clearance.obstacle import Obstacle, ObstacleKind, make_floor, make_wall
 from ytheta.excitation.clearance.obstacle_clearance import make_obstacle_clearance
-from ytheta.excitation.clearance.poses import spread_poses
+from ytheta.excitation.clearance.self_collision import spread_poses
 from ytheta.findings import Severity
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses

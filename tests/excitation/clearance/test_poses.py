@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.revolute_chains import revolute_chain
-from ytheta.excitation.clearance.poses import spread_poses
+from ytheta.excitation.clearance.self_collision import spread_poses
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.parts import Coupling, Limits

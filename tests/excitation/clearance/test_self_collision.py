@@ -14,10 +14,8 @@ import pytest
 from tests.support.clearances import difference_margins, measure_gradient_error, measure_slope_ratio
 from tests.support.revolute_chains import revolute_chain
 from ytheta.errors import InputError
-from ytheta.excitation.clearance.capsule import Capsule
-from ytheta.excitation.clearance.link_capsules import find_link_capsules
-from ytheta.excitation.clearance.poses import spread_poses
-from ytheta.excitation.clearance.self_collision import make_self_collision
+from ytheta.excitation.clearance.link_capsules import Capsule, find_link_capsules
+from ytheta.excitation.clearance.self_collision import make_self_collision, spread_poses
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import JointKind, Limits, make_capsule

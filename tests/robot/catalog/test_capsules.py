@@ -7,8 +7,7 @@ import pytest
 
 from tests.support import example_robots
 from tests.support.catalog_robots import edited, robot
-from ytheta.excitation.clearance.link_capsules import find_link_capsules
-from ytheta.excitation.clearance.mesh import read_triangles
+from ytheta.excitation.clearance.link_capsules import find_link_capsules, read_triangles
 from ytheta.robot.robot import Robot
 
 # Radius and centre of the collision spheres of MuJoCo Menagerie kuka_iiwa_14/iiwa14.xml (BSD-3-Clause).

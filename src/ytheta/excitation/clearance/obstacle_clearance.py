@@ -9,10 +9,9 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number, is_not_negative
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
-from ytheta.excitation.clearance.constraint import Clearance, make_clearance
 from ytheta.excitation.clearance.distance import Segment, measure_box, measure_segments
 from ytheta.excitation.clearance.link_capsules import LinkCapsules, find_link_capsules
-from ytheta.excitation.clearance.margin_graphs import BodyPoses, Margin, Push, pose_bodies
+from ytheta.excitation.clearance.margins import BodyPoses, Clearance, Margin, Push, make_clearance, pose_bodies
 from ytheta.excitation.clearance.obstacle import Obstacle, ObstacleKind
 from ytheta.excitation.clearance.reach import bound_distance_slopes, bound_levers, check_strokes
 from ytheta.excitation.clearance.self_collision import BodyCapsule, evaluate_margins, name_capsules

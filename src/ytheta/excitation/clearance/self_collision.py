@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -9,14 +10,21 @@ from itertools import combinations
 import numpy as np
 
 from ytheta.arguments import check_number, is_not_negative
+from ytheta.dynamics.constraint import build_constraint
+from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.errors import InputError
-from ytheta.excitation.clearance.capsule import LinkCapsule
-from ytheta.excitation.clearance.constraint import Clearance, make_clearance
 from ytheta.excitation.clearance.distance import Segment, measure_segments
-from ytheta.excitation.clearance.link_capsules import LinkCapsules, find_link_capsules
-from ytheta.excitation.clearance.margin_graphs import BodyPoses, Margin, Push, pose_bodies, trace_margins
-from ytheta.excitation.clearance.poses import spread_poses
+from ytheta.excitation.clearance.link_capsules import LinkCapsule, LinkCapsules, find_link_capsules
+from ytheta.excitation.clearance.margins import (
+    BodyPoses,
+    Clearance,
+    Margin,
+    Push,
+    make_clearance,
+    pose_bodies,
+    trace_margins,
+)
 from ytheta.excitation.clearance.reach import bound_distance_slopes, check_strokes
 from ytheta.findings import Finding, Severity
 from ytheta.native import compile_graph
@@ -183,3 +191,44 @@ def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray
     # A joint without limits proves nothing, but it does not matter for pairs that it does not move.
     change = (slopes * np.where(slopes > 0.0, farthest, 0.0)).sum(axis=1)
     return [bool(value) for value in sampled.margins[best, np.arange(len(best))] - change > 0.0]
+
+
+# Poses spread evenly over the position limits of a robot, the same ones in every run.
+
+
+def spread_poses(robot: Robot, count: int) -> SamplesByJoint:
+    """Return joint positions of about ``count`` poses within the limits; joints without limits make one turn.
+
+    Poses at which a loop cannot close, or at which a joint that is not actuated leaves its limits, are left out.
+    """
+    robot = robot.numeric
+    lower, upper = np.array([_bound(limits.lower, limits.upper) for limits in robot.actuated_limits]).reshape(-1, 2).T
+    Q = lower + (upper - lower) * _fill_unit_cube(count, len(lower))
+    if robot.loops:
+        outcome = solve(build_constraint(robot), Q)
+        q = outcome.q[outcome.determined]
+    else:
+        order = [robot.actuated.index(name) for name in robot.coordinates]
+        factors, offset = robot.coupling_map
+        q = Q[:, order] @ factors.T + offset
+    limits = np.array([(joint.limits.lower, joint.limits.upper) for joint in robot.movable]).reshape(-1, 2)
+    slack = 1e-9
+    within: SamplesByJoint = q[((q >= limits[:, 0] - slack) & (q <= limits[:, 1] + slack)).all(axis=1)]
+    return within if len(within) else q
+
+
+def _bound(lower: float, upper: float) -> tuple[float, float]:
+    if math.isfinite(lower) and math.isfinite(upper):
+        return lower, upper
+    if math.isfinite(lower):
+        return lower, lower + 2.0 * math.pi
+    return (upper - 2.0 * math.pi, upper) if math.isfinite(upper) else (-math.pi, math.pi)
+
+
+def _fill_unit_cube(count: int, dimensions: int) -> np.ndarray:
+    """Return the additive recurrence of the generalized golden ratio, which fills the cube evenly (Roberts, 2018)."""
+    ratio = 2.0
+    for _ in range(60):  # the root of x^(d + 1) = x + 1
+        ratio = (1.0 + ratio) ** (1.0 / (dimensions + 1))
+    steps = ratio ** -np.arange(1.0, dimensions + 1)
+    return (0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0

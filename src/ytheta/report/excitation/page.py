@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.excitation.criteria.registry import CRITERIA
-from ytheta.excitation.curves import compute_curves
+from ytheta.excitation.criteria import CRITERIA
+from ytheta.excitation.result import compute_curves
 from ytheta.report.excitation.plots import plot_deviations, plot_motion, plot_path, plot_torque
 from ytheta.report.excitation.statistics import (
     describe_motion,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.excitation.curves import MotionCurves, compute_curves
+from ytheta.excitation.result import MotionCurves, compute_curves
 from ytheta.plots import Axis, Line
 from ytheta.report.line_plot import COLOURS, TWO_PLOTS_HEIGHT, line_plot
 from ytheta.report.plotly_figure import MARGIN, make_figure

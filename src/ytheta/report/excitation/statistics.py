@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ytheta.report.numbers import MAX_PERCENT, format_plain, parameter_unit
 
 if TYPE_CHECKING:
-    from ytheta.excitation.constraints.check import LimitUse
+    from ytheta.excitation.limit_check import LimitUse
     from ytheta.excitation.result import Excitation
 
 QUANTITIES = ("position", "velocity", "acceleration", "jerk", "torque")

@@ -14,7 +14,7 @@ import ytheta
 from ytheta.report.numbers import parameter_unit, replace_nonfinite
 
 if TYPE_CHECKING:
-    from ytheta.excitation.constraints.check import LimitUse
+    from ytheta.excitation.limit_check import LimitUse
     from ytheta.excitation.result import Excitation, SearchStatistics
 
 

@@ -27,7 +27,7 @@ from ytheta.report.numbers import NO_VALUE, format_plain
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
-    from ytheta.excitation.constraints.check import LimitUse
+    from ytheta.excitation.limit_check import LimitUse
     from ytheta.excitation.result import Excitation
 
 MAX_PARAMETERS = 12  # rows of the table of parameters, unless the output is verbose

@@ -1,1 +1,0 @@
-"""Limits that a trajectory keeps, and their check."""

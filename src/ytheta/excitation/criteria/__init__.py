@@ -1,1 +1,0 @@
-"""Criteria by which trajectories are designed."""

@@ -1,1 +1,0 @@
-"""Families of periodic trajectories that start and end at rest."""

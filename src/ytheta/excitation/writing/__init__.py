@@ -1,1 +1,0 @@
-"""Trajectories as files: coefficients, tables of samples, messages of ROS."""

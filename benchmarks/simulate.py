@@ -25,8 +25,8 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import RUNS_PER_BATCH, ClosedLoop
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
+from ytheta.simulation.closed_loop import RUNS_PER_BATCH, ClosedLoop
+from ytheta.simulation.sensors import Sensor, Sensors
 
 RUNS, SECONDS = 10_000, 2.0  # number and duration (s) of the runs of the arm with four joints
 STEP = 1e-3

@@ -17,7 +17,7 @@ import numpy as np
 
 import ytheta as yt
 from ytheta.robot.parameters import with_parameters
-from ytheta.simulation.plants.smooth_friction import with_smooth_friction
+from ytheta.simulation.substeps import with_smooth_friction
 
 LAW = "slotine-li"
 FRICTION = ("viscous", "coulomb")  # adapted besides the base parameters of the links

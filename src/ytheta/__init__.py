@@ -91,25 +91,25 @@ if TYPE_CHECKING:
     from ytheta.robot.reading.load import load as load
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.toml_writer import save_robot as save_robot
-    from ytheta.simulation.closed_loop.compiled import ClosedLoop as ClosedLoop
-    from ytheta.simulation.closed_loop.plain import PlainLoop as PlainLoop
-    from ytheta.simulation.parameter_changes import Grasp as Grasp
-    from ytheta.simulation.parameter_changes import ParameterChange as ParameterChange
-    from ytheta.simulation.parameter_changes import grasp as grasp
-    from ytheta.simulation.plants.mujoco_plant import MujocoPlant as MujocoPlant
-    from ytheta.simulation.plants.smooth_friction import with_smooth_friction as with_smooth_friction
-    from ytheta.simulation.references.fourier import FourierReference as FourierReference
-    from ytheta.simulation.references.fourier import default_reference as default_reference
-    from ytheta.simulation.references.from_log import LoggedReference as LoggedReference
-    from ytheta.simulation.references.from_log import reference_from_log as reference_from_log
-    from ytheta.simulation.references.reference import ReferenceTrajectory as ReferenceTrajectory
-    from ytheta.simulation.references.reference import SampledReference as SampledReference
+    from ytheta.simulation.closed_loop import ClosedLoop as ClosedLoop
+    from ytheta.simulation.logged_reference import LoggedReference as LoggedReference
+    from ytheta.simulation.logged_reference import reference_from_log as reference_from_log
+    from ytheta.simulation.mujoco_plant import MujocoPlant as MujocoPlant
+    from ytheta.simulation.plain_loop import PlainLoop as PlainLoop
+    from ytheta.simulation.references import FourierReference as FourierReference
+    from ytheta.simulation.references import ReferenceTrajectory as ReferenceTrajectory
+    from ytheta.simulation.references import SampledReference as SampledReference
+    from ytheta.simulation.references import default_reference as default_reference
     from ytheta.simulation.result import Simulation as Simulation
     from ytheta.simulation.runs import Runs as Runs
-    from ytheta.simulation.sensors.sensors import Sensor as Sensor
-    from ytheta.simulation.sensors.sensors import Sensors as Sensors
+    from ytheta.simulation.sensors import Sensor as Sensor
+    from ytheta.simulation.sensors import Sensors as Sensors
     from ytheta.simulation.simulate import simulate as simulate
+    from ytheta.simulation.substeps import with_smooth_friction as with_smooth_friction
+    from ytheta.simulation.variation import Grasp as Grasp
+    from ytheta.simulation.variation import ParameterChange as ParameterChange
     from ytheta.simulation.variation import Variation as Variation
+    from ytheta.simulation.variation import grasp as grasp
     from ytheta.viewing.view import view as view
     from ytheta.viewing.viewer import Viewer as Viewer
 
@@ -123,40 +123,40 @@ _MODULES = {
     "COptions": "ytheta.exporting.c.options",
     "CasadiOptions": "ytheta.exporting.casadi",
     "Catalog": "ytheta.robot.reading.catalog",
-    "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
+    "ClosedLoop": "ytheta.simulation.closed_loop",
     "Closure": "ytheta.robot.loops.closure",
     "Excitation": "ytheta.excitation.result",
     "Comparison": "ytheta.comparison.compare",
     "Finding": "ytheta.findings",
-    "FourierReference": "ytheta.simulation.references.fourier",
+    "FourierReference": "ytheta.simulation.references",
     "Frame": "ytheta.robot.frame",
-    "Grasp": "ytheta.simulation.parameter_changes",
+    "Grasp": "ytheta.simulation.variation",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
     "Inspection": "ytheta.inspection.inspect",
     "Kernel": "ytheta.native.kernel",
     "Log": "ytheta.logs.log",
     "LogCheck": "ytheta.logs.check",
-    "LoggedReference": "ytheta.simulation.references.from_log",
+    "LoggedReference": "ytheta.simulation.logged_reference",
     "Model": "ytheta.identification.model_file",
-    "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
+    "MujocoPlant": "ytheta.simulation.mujoco_plant",
     "Obstacle": "ytheta.excitation.clearance.obstacle",
-    "ParameterChange": "ytheta.simulation.parameter_changes",
+    "ParameterChange": "ytheta.simulation.variation",
     "PayloadEstimate": "ytheta.payload.result",
     "PayloadOptions": "ytheta.exporting.load_settings",
     "PersistentExcitation": "ytheta.identification.persistent_excitation",
-    "PlainLoop": "ytheta.simulation.closed_loop.plain",
+    "PlainLoop": "ytheta.simulation.plain_loop",
     "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.preparation",
     "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
-    "ReferenceTrajectory": "ytheta.simulation.references.reference",
+    "ReferenceTrajectory": "ytheta.simulation.references",
     "Reproduction": "ytheta.reproduction.reproduce",
     "Regrouping": "ytheta.identifiability.regrouping",
     "Robot": "ytheta.robot.robot",
     "Runs": "ytheta.simulation.runs",
-    "SampledReference": "ytheta.simulation.references.reference",
-    "Sensor": "ytheta.simulation.sensors.sensors",
-    "Sensors": "ytheta.simulation.sensors.sensors",
+    "SampledReference": "ytheta.simulation.references",
+    "Sensor": "ytheta.simulation.sensors",
+    "Sensors": "ytheta.simulation.sensors",
     "Simulation": "ytheta.simulation.result",
     "Trajectory": "ytheta.excitation.trajectories",
     "Variation": "ytheta.simulation.variation",
@@ -171,7 +171,7 @@ _MODULES = {
     "compare": "ytheta.comparison.compare",
     "compute_friction": "ytheta.robot.friction_curve",
     "coriolis_matrix": "ytheta.dynamics.kernels",
-    "default_reference": "ytheta.simulation.references.fourier",
+    "default_reference": "ytheta.simulation.references",
     "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
@@ -187,7 +187,7 @@ _MODULES = {
     "formulations": "ytheta.dynamics.formulations.registry",
     "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",
-    "grasp": "ytheta.simulation.parameter_changes",
+    "grasp": "ytheta.simulation.variation",
     "gravity": "ytheta.dynamics.kernels",
     "identify": "ytheta.identification.identify",
     "identify_payload": "ytheta.payload.identify_payload",
@@ -204,7 +204,7 @@ _MODULES = {
     "predict": "ytheta.identification.predict",
     "read_log": "ytheta.logs.reading.read",
     "read_model": "ytheta.identification.model_file",
-    "reference_from_log": "ytheta.simulation.references.from_log",
+    "reference_from_log": "ytheta.simulation.logged_reference",
     "regressor": "ytheta.dynamics.kernels",
     "reduce_parameters": "ytheta.dynamics.formulations.sixteen",
     "regroup_lagrangian": "ytheta.identifiability.ha",
@@ -215,7 +215,7 @@ _MODULES = {
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
     "view": "ytheta.viewing.view",
-    "with_smooth_friction": "ytheta.simulation.plants.smooth_friction",
+    "with_smooth_friction": "ytheta.simulation.substeps",
     "write_log": "ytheta.logs.write",
 }
 

@@ -16,7 +16,7 @@ from ytheta.control.settings import ADAPTATIONS, CONTROLLERS
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
-from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references import default_reference
 
 MAX_REPR = 150  # characters
 

@@ -11,7 +11,7 @@ from ytheta.control.settings import CONTROLLERS
 from ytheta.control.tuning import suggest_gains
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
-from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references import default_reference
 
 
 def test_small_robots_get_faster_poles() -> None:

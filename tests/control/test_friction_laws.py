@@ -32,8 +32,8 @@ from ytheta.control.controller import Reference
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.integration import advance
-from ytheta.simulation.plants.own_plant import OwnPlant
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import advance
 
 ROBOT = add_friction_laws(ytheta.load("ur10"))
 ROOTS_ONLY = add_friction_laws(ytheta.load("ur10"), load=False)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.engine_loops import noisy_puma_loop
 from ytheta.engine.engine import Engine
 from ytheta.engine.registry import open_engine
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.closed_loop import ClosedLoop
 
 
 @pytest.fixture(scope="package")

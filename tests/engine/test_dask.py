@@ -27,8 +27,8 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import Local
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
-from ytheta.simulation.closed_loop import compiled as closed_loop
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation import closed_loop
+from ytheta.simulation.closed_loop import ClosedLoop
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'ytheta[dask]'")
 

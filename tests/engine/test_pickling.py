@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.engine_loops import run_puma_loop
 from tests.support.simulate_cases import PUMA, sample_starts
 from ytheta.control.controller import Reference
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.closed_loop import ClosedLoop
 
 
 def test_cached_values_are_not_pickled(loop: ClosedLoop) -> None:

@@ -27,7 +27,7 @@ from ytheta.logs.reading.read import read_log
 from ytheta.native import cache as kernel_cache
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.simulation.references.from_log import reference_from_log
+from ytheta.simulation.logged_reference import reference_from_log
 
 Read = Callable[[Path], object]
 

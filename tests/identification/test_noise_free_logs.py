@@ -16,7 +16,7 @@ from tests.support.catalog_robots import robot as load_robot
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.priors import noise
 from ytheta.robot.reading import catalog
-from ytheta.simulation.plants.smooth_friction import REVOLUTE_COULOMB_SPEED
+from ytheta.simulation.substeps import REVOLUTE_COULOMB_SPEED
 
 ROBOTS = tuple(name for name in catalog.list_names() if load_robot(name).theta.any())
 SHARP = ("viscous", "coulomb", "offset")  # these kinds of friction, without a gradual transition

@@ -13,7 +13,7 @@ from tests.support.simulate_cases import PUMA, simulate_varied_puma
 from ytheta.control import ControllerSettings
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.simulation.finding_codes import SimulationFindingCode
+from ytheta.simulation.result import SimulationFindingCode
 
 
 def find(simulation: yt.Simulation, code: SimulationFindingCode) -> list[str]:

@@ -10,11 +10,11 @@ from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li, sample_st
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameter_changes import ParameterChange, apply_changes, grasp, group_by_instant
-from ytheta.simulation.plants.mujoco_plant import MujocoPlant
-from ytheta.simulation.plants.own_plant import OwnPlant
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.variation import ParameterChange, apply_changes, grasp, group_by_instant
 
 PERIOD = 1e-3
 

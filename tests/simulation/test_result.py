@@ -10,8 +10,7 @@ from tests.support.simulate_cases import LEARN, PUMA, simulate_varied_puma, swin
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.simulation.parameter_changes import grasp
-from ytheta.simulation.variation import Variation
+from ytheta.simulation.variation import Variation, grasp
 
 
 def test_errors_follow_their_definitions() -> None:

@@ -15,7 +15,7 @@ from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li, swing
 from ytheta.control import ControllerSettings
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.simulation.finding_codes import SimulationFindingCode
+from ytheta.simulation.result import SimulationFindingCode
 from ytheta.simulation.setup import choose_interval
 
 TWO_LINK = yt.load("lu-two-link")

@@ -21,9 +21,9 @@ from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.parameters import with_parameters
-from ytheta.simulation.finding_codes import SimulationFindingCode
-from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
+from ytheta.simulation.references import default_reference
+from ytheta.simulation.result import SimulationFindingCode
+from ytheta.simulation.sensors import Sensor, Sensors
 from ytheta.simulation.variation import Variation
 
 

@@ -16,7 +16,7 @@ from ytheta.control.tuning import suggest_gains
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references import default_reference
 from ytheta.simulation.result import Simulation
 
 SECONDS = 1.0

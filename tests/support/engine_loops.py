@@ -6,10 +6,10 @@ import numpy as np
 
 from tests.support.simulate_cases import PUMA, make_puma_loop, sample_starts, swing
 from ytheta.engine.engine import Engine
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.parameter_changes import ParameterChange
+from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
+from ytheta.simulation.sensors import Sensor, Sensors
+from ytheta.simulation.variation import ParameterChange
 
 NOISE = Sensors(q=Sensor(noise=1e-4, step=1e-5, delay=2e-3), qd=Sensor(noise=1e-3), tau=Sensor(noise=0.1))
 

@@ -11,7 +11,7 @@ from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulat
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
 from ytheta.reproduction.lu1993.schemes import make_reference
-from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.references import ReferenceTrajectory
 
 
 def evaluate_at(trajectory: ReferenceTrajectory) -> ReferenceFunction:

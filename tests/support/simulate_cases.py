@@ -10,8 +10,8 @@ import numpy as np
 import ytheta
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.references import ReferenceTrajectory
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.variation import Variation
 

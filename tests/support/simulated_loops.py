@@ -9,11 +9,11 @@ import numpy as np
 from tests.support.simulate_cases import sample_starts, swing
 from ytheta.control.laws.law import Law
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.parameter_changes import ParameterChange
-from ytheta.simulation.references.reference import sample_reference
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.references import sample_reference
 from ytheta.simulation.result import Simulation
-from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.variation import ParameterChange
 
 RUNS, DIVERGED = 24, (3, 11, 17)  # runs of the batch, and those whose load makes them diverge
 

@@ -18,8 +18,8 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.fourier import FourierReference, default_reference
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.references import FourierReference, default_reference
 from ytheta.simulation.runs import Runs
 
 SECONDS, PERIOD, RATE = 5.0, 1e-3, 1000.0

@@ -166,7 +166,7 @@ def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...], *
     """Raise InputError if a log cannot be written, or if it would overwrite an input."""
     if output is None:
         return
-    from ytheta.simulation.log_files import list_log_paths
+    from ytheta.simulation.result import list_log_paths
 
     for path in list_log_paths(output, runs):
         check_output(str(path), (), inputs, force=force, kind="log")
@@ -174,7 +174,7 @@ def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...], *
 
 def _choose_every(every: int | None, output: str | None) -> int | None:
     """Return the recording interval: if every run has a log, the logs contain all instants unless ``every`` is set."""
-    from ytheta.simulation.log_files import names_every_run
+    from ytheta.simulation.result import names_every_run
 
     return 1 if every is None and output is not None and names_every_run(output) else every
 
@@ -185,7 +185,7 @@ def _print_findings(simulation: yt.Simulation, *, with_logs: bool, verbose: bool
     The tables and the JSON object contain the other findings.
     """
     from ytheta.findings import Severity
-    from ytheta.simulation.finding_codes import ABOUT_LOGS
+    from ytheta.simulation.result import ABOUT_LOGS
 
     def is_printed(finding: Finding) -> bool:
         if finding.code in ABOUT_LOGS:

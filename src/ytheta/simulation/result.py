@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.control.laws.law import Law
 from ytheta.display import Reported, load_report_function
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.errors import InputError
-from ytheta.findings import Finding
+from ytheta.files.atomic import check_writable, refuse_unknown_fields
+from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
-from ytheta.logs.write import write_log
+from ytheta.logs.write import SUFFIXES, write_log
+from ytheta.robot.parameters import is_dissipative
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.assessment import assess_simulation
-from ytheta.simulation.log_files import list_log_paths, names_every_run
-from ytheta.simulation.parameter_changes import ParameterChange
-from ytheta.simulation.references.reference import SampledReference
+from ytheta.simulation.references import SampledReference
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.substeps import MAX_SAMPLES, REVOLUTE_COULOMB_SPEED, find_chattering_drives
+from ytheta.simulation.variation import ParameterChange
 
 MAX_RELATIVE_ERROR = 0.7  # RMS tracking error divided by RMS motion of the reference; above it, a run does not track
 ERROR_TOLERANCE = 0.1  # rad or m; with a smaller RMS error a run counts as tracking, even if its motion is small
@@ -217,3 +221,167 @@ def _compute_relative_error(
 ) -> Float[np.ndarray, "runs"]:
     size = np.linalg.norm(truth, axis=1)
     return np.where(size > 0.0, np.linalg.norm(estimate - truth, axis=1) / np.where(size > 0.0, size, 1.0), np.nan)
+
+
+# Findings about the runs of a simulation: torques at their limits, chattering, estimates, runs that failed.
+
+
+MAX_SATURATED_SHARE = 0.02  # fraction of instants with a torque at its limit; above it, there is a finding
+MAX_RUNS_LISTED = 6
+
+
+def assess_simulation(simulation: Simulation) -> Iterator[Finding]:
+    """Yield the findings about the runs; runs that failed are last."""
+    yield from _check_torque_limits(simulation)
+    yield from _check_chattering(simulation)
+    yield from _check_estimates(simulation)
+    yield from _check_runs(simulation)
+
+
+def _check_torque_limits(simulation: Simulation) -> Iterator[Finding]:
+    limits, finished = simulation.controller.max_torque, simulation.finished
+    if limits is None or not finished.any():
+        return
+    share = np.mean(np.abs(simulation.runs.tau[finished]) >= (1.0 - 1e-9) * limits, axis=(0, 1))
+    k = int(share.argmax())
+    if share[k] > MAX_SATURATED_SHARE:
+        joint = simulation.robot.actuated[k]
+        yield Finding(
+            SimulationFindingCode.TORQUE_LIMIT,
+            Severity.WARNING,
+            f"the torque of {joint} is at its limit in {100.0 * share[k]:.0f} % of the instants, at which the "
+            "stability proof of the controller does not hold",
+            "choose smaller gains or a slower reference",
+            names=(joint,),
+            fields={"percent": 100.0 * float(share[k])},
+        )
+
+
+def _check_chattering(simulation: Simulation) -> Iterator[Finding]:
+    if simulation.plant == "mujoco":  # MuJoCo has its own law of Coulomb friction
+        return
+    q = simulation.reference.q
+    samples = np.unique(np.linspace(0, len(q) - 1, MAX_SAMPLES).round().astype(int))
+    chattering = find_chattering_drives(simulation.robot, q[samples], simulation.period)
+    if chattering:
+        yield Finding(
+            SimulationFindingCode.CHATTERING,
+            Severity.WARNING,
+            f"the Coulomb friction of {', '.join(chattering)} changes its sign abruptly at zero speed and is so large "
+            "that plant and controller chatter near rest",
+            f"set a coulomb_speed in the description, such as {REVOLUTE_COULOMB_SPEED:g} rad/s, or use "
+            "with_smooth_friction(robot)",
+            names=chattering,
+        )
+
+
+def _check_estimates(simulation: Simulation) -> Iterator[Finding]:
+    friction = [k for k, name in enumerate(simulation.unknown_names) if is_dissipative(name)]
+    if friction and not simulation.truth[:, friction].any():
+        yield Finding(
+            SimulationFindingCode.NO_FRICTION,
+            Severity.NOTE,
+            "the controller estimates friction, but the robot as described has none, so that the true values are 0",
+        )
+    if simulation.unknown_names and simulation.finished.any():
+        growth = (simulation.parameter_error - simulation.initial_parameter_error)[simulation.finished]
+        if np.median(growth) > 0.0:
+            yield Finding(
+                SimulationFindingCode.PARAMETER_ERROR,
+                Severity.NOTE,
+                "the estimates end farther from the true values than they began, because tracking does not require "
+                "true parameters",
+                "a longer or more exciting motion brings the estimates closer, and natural or composite adaptation "
+                "often does, too",
+                fields={"growth": float(np.median(growth))},
+            )
+
+
+def _check_runs(simulation: Simulation) -> Iterator[Finding]:
+    diverged = np.flatnonzero(~simulation.finished)
+    if len(diverged):
+        runs = diverged.tolist()
+        listed = ", ".join(map(str, runs[:MAX_RUNS_LISTED]))
+        more = f" and {len(runs) - MAX_RUNS_LISTED} more" if len(runs) > MAX_RUNS_LISTED else ""
+        yield Finding(
+            SimulationFindingCode.NO_LOG,
+            Severity.WARNING,
+            f"{'run' if len(runs) == 1 else 'runs'} {listed}{more} diverged; "
+            f"{'its log is' if len(runs) == 1 else 'their logs are'} not written",
+            fields={"runs": runs},
+        )
+        statement, remedy = simulation.runs.describe_divergence()
+        times = simulation.runs.diverged_at[diverged].tolist()
+        yield Finding(
+            SimulationFindingCode.DIVERGED, Severity.WARNING, statement, remedy, fields={"runs": runs, "t": times}
+        )
+        return
+    not_tracking = np.flatnonzero(~simulation.tracks)
+    if len(not_tracking):
+        others = f"; {len(not_tracking)} of {len(simulation)} runs do not track" if len(not_tracking) > 1 else ""
+        yield Finding(
+            SimulationFindingCode.NOT_TRACKING,
+            Severity.WARNING,
+            f"run {not_tracking[0]} does not track: its error in the last fifth of the time is as large as the motion "
+            f"itself{others}",
+            "choose other gains, a higher rate, a slower reference, or a start closer to the reference",
+            fields={"runs": not_tracking.tolist()},
+        )
+
+
+# Codes of the findings about a simulation, for programs and for ``--json``.
+
+
+class SimulationFindingCode(StrEnum):
+    """The kind of a finding about a simulation."""
+
+    # what was decided before the simulation
+    SMOOTH_FRICTION = "smooth friction"  # Coulomb friction was smoothed near zero speed
+    RECORDING = "recording"  # not all control instants are recorded
+
+    # how to interpret the results
+    TORQUE_LIMIT = "torque limit"  # a torque is often at its limit
+    CHATTERING = "chattering"  # Coulomb friction makes plant and controller chatter
+    NO_FRICTION = "no friction"  # the controller estimates friction of a robot without friction
+    PARAMETER_ERROR = "parameter error"  # the estimates end farther from the true values than they began
+
+    # runs that failed
+    NO_LOG = "no log"  # diverged runs have no log
+    NOT_TRACKING = "not tracking"  # a run finished, but does not follow the reference
+    DIVERGED = "diverged"  # a run diverged: its positions or velocities grew without bound
+
+
+REMARKS = (
+    SimulationFindingCode.TORQUE_LIMIT,
+    SimulationFindingCode.CHATTERING,
+    SimulationFindingCode.NO_FRICTION,
+    SimulationFindingCode.PARAMETER_ERROR,
+)
+FAILURES = (SimulationFindingCode.DIVERGED, SimulationFindingCode.NOT_TRACKING)
+ABOUT_LOGS = (SimulationFindingCode.RECORDING, SimulationFindingCode.NO_LOG)
+
+
+# Names of the files to which the logs of runs are written.
+
+
+RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
+MAX_LOGS = 100
+
+
+def names_every_run(path: str | Path) -> bool:
+    """Return whether a name contains ``{run}``, so that every run has its own log."""
+    return RUN_FIELD in str(path)
+
+
+def list_log_paths(path: str | Path, runs: int) -> tuple[Path, ...]:
+    """Return the path of the log of the first run, or of every run if the name contains ``{run}``.
+
+    Raise an error if a file cannot be written, or if there are too many.
+    """
+    check_kind("path", path, (str, Path), "the name of a file, such as 'log.csv'")
+    refuse_unknown_fields(path, RUN_FIELD, "the number of the run")
+    if not names_every_run(path):
+        return (check_writable(path, *SUFFIXES),)
+    if runs > MAX_LOGS:
+        raise InputError(f"{path} would write {runs} logs; write at most {MAX_LOGS} logs, or only the first run")
+    return tuple(check_writable(str(path).replace(RUN_FIELD, str(run)), *SUFFIXES) for run in range(runs))

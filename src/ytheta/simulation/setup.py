@@ -18,18 +18,16 @@ from ytheta.excitation.trajectory_files import COEFFICIENT_SUFFIX, load_trajecto
 from ytheta.findings import Finding, Severity
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
-from ytheta.simulation.finding_codes import SimulationFindingCode
-from ytheta.simulation.parameter_changes import Grasp
-from ytheta.simulation.plants.smooth_friction import (
+from ytheta.simulation.logged_reference import reference_from_log
+from ytheta.simulation.references import ReferenceTrajectory, TimedReference, default_reference, sample_reference
+from ytheta.simulation.result import SimulationFindingCode
+from ytheta.simulation.substeps import (
     PRISMATIC_COULOMB_SPEED,
     REVOLUTE_COULOMB_SPEED,
     find_nonsmooth_drives,
     with_smooth_friction,
 )
-from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.references.from_log import reference_from_log
-from ytheta.simulation.references.reference import ReferenceTrajectory, TimedReference, sample_reference
-from ytheta.simulation.variation import Variation, perturb_parameters
+from ytheta.simulation.variation import Grasp, Variation, perturb_parameters
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_INITIAL_ERROR = 20.0  # percent; standard deviation of the initial estimates

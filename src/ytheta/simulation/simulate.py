@@ -8,8 +8,11 @@ those of the plant. An adaptive controller estimates the values of the plant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import NoneType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,21 +25,37 @@ from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.parameters import with_parameters, with_theta
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
-from ytheta.simulation.parameter_changes import Grasp, ParameterChange
-from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.mujoco_plant import LOOP_SOLREF, MujocoPlant
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.references import ReferenceTrajectory, sample_reference
 from ytheta.simulation.result import Simulation
-from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.runs import Runs, join_runs
+from ytheta.simulation.sensors import Sensors
 from ytheta.simulation.setup import choose_interval, set_up
-from ytheta.simulation.task import OWN, PLANTS, Progress, Start, Task, choose_substeps_for, run_compiled, run_mujoco
-from ytheta.simulation.timing import check_timing, count_periods
-from ytheta.simulation.variation import Variation, make_generator, sample_variation
+from ytheta.simulation.substeps import MAX_SAMPLES, check_timing, choose_substeps, count_periods
+from ytheta.simulation.variation import (
+    Grasp,
+    ParameterChange,
+    SampledVariation,
+    Variation,
+    make_generator,
+    sample_variation,
+)
 
 # Bounds beyond which a number is a typing error, or needs more time and memory than any machine has.
 MAX_RUNS = 10_000_000
 MIN_RATE, MAX_RATE = 0.1, 1e7  # Hz
 MAX_SUBSTEPS = 10_000
+
+
+# The simulation of all runs on one of the plants, after every setting has been chosen.
+
+
+OWN, MUJOCO = PLANTS = ("own", "mujoco")
 
 
 def simulate(
@@ -207,3 +226,133 @@ def _check_numbers(
     for name, value in (("every", every), ("threads", threads)):
         if value is not None:
             check_count(name, value, "a whole number, at least 1")
+
+
+Progress: TypeAlias = Callable[[int], None]
+# Standard deviations by which the damping rate may exceed that of the description: two for larger friction, and two for
+# smaller inertia.
+MAX_DAMPING_DEVIATIONS = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The settings that all runs share."""
+
+    robot: Robot
+    controller: Law
+    reference: ReferenceTrajectory
+    seconds: float
+    period: float
+    substeps: int
+    sensors: Sensors | None
+    parameter_changes: tuple[ParameterChange, ...]
+    every: int
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The initial motion and estimate of every run."""
+
+    q: Float[np.ndarray, "runs joints"]
+    qd: Float[np.ndarray, "runs joints"]
+    estimate: Float[np.ndarray, "runs unknown"]
+
+
+def run_compiled(
+    task: Task,
+    start: Start,
+    sampled: SampledVariation,
+    varied: tuple[str, ...],
+    gain_names: tuple[str, ...],
+    rng: np.random.Generator,
+    engine: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> Runs:
+    """Simulate all runs together on ytheta's own plant. ``varied`` names parameters that differ between runs."""
+    changing = tuple(name for change in task.parameter_changes for name in change.values)
+    varied = tuple(dict.fromkeys((*varied, *changing)))
+    loop = ClosedLoop(
+        plant=task.robot,
+        controller=task.controller,
+        period=task.period,
+        substeps=task.substeps,
+        varied=varied,
+        varied_gains=gain_names,
+        sensors=task.sensors,
+    )
+    theta = dict(zip(task.robot.parameter_names, sampled.theta.T, strict=True))
+    initial = loop.init(
+        start.q,
+        start.qd,
+        estimate=start.estimate,
+        parameters={name: theta[name] for name in varied},
+        gains=dict(zip(gain_names, sampled.gains.T, strict=True)),
+    )
+    return loop.run(
+        initial,
+        task.reference,
+        task.seconds,
+        parameter_changes=task.parameter_changes,
+        rng=rng,
+        every=task.every,
+        engine=engine,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def run_mujoco(
+    task: Task, start: Start, sampled: SampledVariation, rng: np.random.Generator, progress: Progress | None
+) -> Runs:
+    """Simulate one run after the other in MuJoCo."""
+    parts = []
+    for k, theta in enumerate(sampled.theta):
+        loop = PlainLoop(
+            plant=MujocoPlant(with_theta(task.robot.numeric, theta)),
+            controller=task.controller,
+            period=task.period,
+            substeps=task.substeps,
+            sensors=task.sensors,
+        )
+        run = loop.run(
+            start.q[k],
+            start.qd[k],
+            task.reference,
+            task.seconds,
+            estimate=start.estimate[k],
+            parameter_changes=task.parameter_changes,
+            rng=rng,
+            every=task.every,
+            run=k,
+        )
+        parts.append(run)
+        if progress is not None:
+            progress(k + 1)
+    return join_runs(parts)
+
+
+def choose_substeps_for(
+    robot: Robot,
+    reference: ReferenceTrajectory,
+    seconds: float,
+    period: float,
+    variation: Variation,
+    parameter_changes: Sequence[ParameterChange],
+    plant: str,
+) -> int:
+    """Return the number of substeps that the damping along the reference requires, before and after each change.
+
+    MuJoCo has its own law of Coulomb friction, so that Coulomb friction is not considered for MuJoCo. The constraints
+    of loops and couplings in MuJoCo need steps that are not longer than the time constant of the constraints.
+    """
+    q = sample_reference(reference, robot, np.linspace(0.0, seconds, MAX_SAMPLES)).q
+    robots = [robot]
+    for change in sorted(parameter_changes, key=lambda change: change.t):
+        robots.append(with_parameters(robots[-1].numeric, change.values))
+    margin = float(np.exp(MAX_DAMPING_DEVIATIONS * 0.01 * variation.spread))
+    has_springs = plant != OWN and (robot.loops or robot.couplings)
+    min_substeps = math.ceil(period / LOOP_SOLREF[0] - 1e-9) if has_springs else 1
+    return max(
+        min_substeps, *(choose_substeps(changed, q, period, margin=margin, coulomb=plant == OWN) for changed in robots)
+    )

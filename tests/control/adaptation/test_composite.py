@@ -24,10 +24,10 @@ from ytheta.errors import InputError
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.parts import Drive, Force
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.references import ReferenceTrajectory
 from ytheta.simulation.runs import Runs
 
 BANDWIDTH = 8.0

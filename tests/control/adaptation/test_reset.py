@@ -12,9 +12,9 @@ from tests.support.simulate_cases import swing
 from ytheta.control import DeadZone, Gradient, Reset, SlotineLi
 from ytheta.control.controller import Reference, State
 from ytheta.errors import InputError
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.own_plant import OwnPlant
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
 
 LOWER, UPPER, DELTA = np.array([0.5, 0.2, -0.2, 0.0]), np.array([3.0, 2.0, 0.5, 0.2]), np.array([0.1, 0.1, 0.05, 0.02])
 RESET = Reset(Gradient(5.0), LOWER, UPPER, DELTA)

@@ -20,7 +20,7 @@ from ytheta.reproduction.tracking import evaluate_lyapunov
 from ytheta.reproduction.walker1988.simulations import load_without_coulomb
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.runs import Runs
 
 LAMBDA = 5.0

@@ -37,9 +37,9 @@ from ytheta.reproduction.tracking import evaluate_lyapunov
 from ytheta.reproduction.walker1988.simulations import load_without_coulomb, make_law
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.mujoco_plant import MujocoPlant
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.plain_loop import PlainLoop
 
 SERIAL = ("lu-two-link", "lu-puma4", "ur10", "stanford", "puma560", "ha-scara")
 LIGHT_LINKS = {"walker": "link3", "palletiser": "flange"}

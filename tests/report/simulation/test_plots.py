@@ -16,8 +16,8 @@ from ytheta.report.simulation.page import simulation_html
 from ytheta.report.simulation.plots import MAX_NAMED_LINES, MAX_PARAMETER_PLOTS
 from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.tables import describe_diverged_runs, describe_shown_run
-from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.result import Simulation
+from ytheta.simulation.variation import ParameterChange
 
 
 def test_plots_are_those_of_the_run(simulation: Simulation, page: Page) -> None:

@@ -10,7 +10,7 @@ from tests.support.simulated_loops import simulate_loops
 from ytheta.report.simulation.settings import describe_settings, format_setting
 from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.simulation.result import Simulation
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
+from ytheta.simulation.sensors import Sensor, Sensors
 
 
 def test_settings_in_words(simulation: Simulation, batch: Simulation) -> None:

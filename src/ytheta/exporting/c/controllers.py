@@ -23,7 +23,7 @@ from ytheta.exporting.functions import RobotFunction
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references import default_reference
 
 REFERENCE_SECONDS = 10.0
 REFERENCE_SAMPLES = 400

@@ -12,7 +12,7 @@ from ytheta.report.numbers import format_percent, format_plain
 from ytheta.report.simulation.statistics import PLANT_NAMES, SimulationStatistics
 from ytheta.report.terminal import list_names
 from ytheta.shapes import Float
-from ytheta.simulation.sensors.sensors import Sensor
+from ytheta.simulation.sensors import Sensor
 
 if TYPE_CHECKING:
     from ytheta.control.laws.law import AdaptiveLaw, Law

@@ -13,7 +13,7 @@ import numpy as np
 
 from ytheta.report.numbers import format_plain, parameter_unit
 from ytheta.shapes import Float, Int
-from ytheta.simulation.finding_codes import FAILURES, REMARKS
+from ytheta.simulation.result import FAILURES, REMARKS
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation

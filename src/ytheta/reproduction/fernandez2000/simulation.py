@@ -24,8 +24,8 @@ from ytheta.reproduction.tracking import compute_rms, evaluate_lyapunov
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.references import ReferenceTrajectory
 from ytheta.simulation.runs import Runs
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # from the paper

@@ -21,7 +21,7 @@ from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
 from ytheta.reproduction.lin1995.arms import load_stanford_arm
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float
-from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references import default_reference
 
 TRAJECTORIES = 3  # "several persistently exciting trajectories"
 SECONDS, RATE = 10.0, 50.0  # of each trajectory; samples per second

@@ -32,9 +32,9 @@ from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.reading.load import load
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder
-from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
-from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.own_plant import EquationsOfMotion
+from ytheta.simulation.period_graph import PeriodGraphBuilder
+from ytheta.simulation.references import ReferenceTrajectory
 
 LAMBDA = 20.0  # 1/s
 OMEGA = 4.0 * np.pi  # rad/s

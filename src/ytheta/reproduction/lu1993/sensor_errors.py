@@ -19,8 +19,8 @@ from ytheta.reproduction.lu1993.schemes import (
 )
 from ytheta.reproduction.tracking import compute_rms
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.sensors import Sensor, Sensors
 
 NOISES = (0.0, 50.0, 100.0, 200.0, 400.0)  # rad/s²; the mean acceleration of the reference is 80
 BIASES = (0.0, 10.0, 20.0, 40.0)  # rad/s²

@@ -22,8 +22,8 @@ from ytheta.robot.parameters import with_parameters
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.plain_loop import PlainLoop
 from ytheta.simulation.runs import Runs
 
 SECONDS, MUJOCO_SECONDS = 4.0, 0.4
@@ -148,7 +148,7 @@ def simulate(law: Walker) -> TrackingRun:
 
 def simulate_in_mujoco(law: Walker) -> TrackingRun:
     """Simulate in MuJoCo, with a period of 1 ms."""
-    from ytheta.simulation.plants.mujoco_plant import MujocoPlant
+    from ytheta.simulation.mujoco_plant import MujocoPlant
 
     loop = PlainLoop(plant=MujocoPlant(law.robot), controller=law)
     q, qd, _ = evaluate_reference(law.robot, np.zeros(1))

@@ -1,1 +1,0 @@
-"""Closed loops: compiled for many runs, or step by step in Python."""

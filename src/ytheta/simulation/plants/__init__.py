@@ -1,1 +1,0 @@
-"""Plants: forward dynamics of ytheta, or MuJoCo."""

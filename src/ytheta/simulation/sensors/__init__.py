@@ -1,1 +1,0 @@
-"""Sensors: errors of measured positions, velocities and torques."""

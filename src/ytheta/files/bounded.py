@@ -105,6 +105,14 @@ def locate_reference(reference: str, path: Path, allow_paths: Sequence[Path] = (
     return target
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file at a path, which may be impossible."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or contains a null character
+        return False
+
+
 def _locate(reference: str, path: Path, allow_paths: Sequence[Path]) -> tuple[bool, Path | None]:
     """Return whether a reference stays inside the robot's folder, and the path of the file (None if unknown)."""
     if reference.startswith(("package://", "model://")):

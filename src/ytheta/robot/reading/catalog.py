@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar, overload
 
 from ytheta.display import Displayed
 
-_FOLDER = Path(str(files("ytheta.robot"))) / "catalog"
+_FOLDER = Path(__file__).parents[1] / "catalog"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from tests.support.mjcf_models import (
 from ytheta.errors import MissingExtraError, RobotFileError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.missing_meshes import list_incomplete_links
-from ytheta.robot.reading.mjcf import meshes as mesh_module
+from ytheta.robot.reading import solids
 
 CORNERS = "0 0 0 0.3 0 0 0 0.2 0 0 0 0.1 0.2 0.2 0.2"
 ASSET = f'<asset><mesh name="m" vertex="{CORNERS}" {{}}/><mesh name="n" vertex="{CORNERS}"/></asset>'
@@ -140,7 +140,7 @@ def test_the_size_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     path.write_text(
         world_text('<body><joint/><geom type="mesh" mesh="m"/></body>', '<asset><mesh file="m.obj"/></asset>')
     )
-    monkeypatch.setattr(mesh_module, "MAX_TOTAL_SIZE", 10)
+    monkeypatch.setattr(solids, "MAX_TOTAL_SIZE", 10)
     with pytest.raises(RobotFileError, match="the meshes have more than"):
         read(path)
 

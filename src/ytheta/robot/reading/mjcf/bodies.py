@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
-from ytheta.robot.inertia import Inertia
+from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
+from ytheta.robot.reading.description import make_unique
 from ytheta.robot.reading.mjcf.attributes import (
     ORIENTATIONS,
     Compiler,
@@ -21,7 +21,7 @@ from ytheta.robot.reading.mjcf.attributes import (
     read_segment,
 )
 from ytheta.robot.reading.snap import Snapper
-from ytheta.robot.reading.solids import SHAPES
+from ytheta.robot.reading.solids import MASSLESS, SHAPES, BodyInertia
 from ytheta.shapes import Float
 
 WORLD = "world"
@@ -135,15 +135,6 @@ def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Sn
         waiting.extend(PlacedElement(child, around, childclass) for child in reversed(node.children))
 
 
-def make_unique(proposal: str, used_names: set[str]) -> str:
-    """Return the proposed name, with a number appended if it is already used. The result is added to ``used_names``."""
-    name, count = proposal, 2
-    while name in used_names:
-        name, count = f"{proposal}_{count}", count + 1
-    used_names.add(name)
-    return name
-
-
 # Inertia of an MJCF body, read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
 #
 # Inertias of geoms with meshes are computed by ``meshes`` beforehand.
@@ -154,21 +145,7 @@ _MIN_MEASURE = 1e-14  # m^3 or m^2; MuJoCo treats smaller volumes and areas as z
 _MIN_SIZE, _MAX_SIZE = 1e-15, 1e10  # metres; MuJoCo treats smaller lengths as zero and larger ones as infinite
 
 
-@dataclass(frozen=True)
-class BodyInertia:
-    """Mass, centre and inertia about the centre, in body axes."""
-
-    mass: float
-    center: Float[np.ndarray, "3"]
-    tensor: Float[np.ndarray, "3 3"]
-
-    @property
-    def inertia(self) -> Inertia:
-        return Inertia.about_center(self.mass, to_vector(self.center), to_rows(self.tensor))
-
-
 NO_MESHES: Mapping[tuple[str, int], BodyInertia] = MappingProxyType({})
-MASSLESS = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 @dataclass(frozen=True)

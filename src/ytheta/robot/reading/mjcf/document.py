@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from ytheta.files.bounded import locate_reference, read_bytes, resolve_reference
+from ytheta.files.bounded import is_file, locate_reference, read_bytes, resolve_reference
 from ytheta.files.xml_document import MAX_DEPTH, Node, parse_xml
 from ytheta.robot.reading.mjcf.attributes import Compiler
 from ytheta.robot.reading.ros_packages import SCHEME, list_packages, locate_in_package
@@ -130,10 +130,3 @@ def list_references(node: Node, key: str, path: Path, compiler: Compiler) -> lis
     if not folder and beside != ".":
         references.append(os.path.join(beside, file))
     return references
-
-
-def is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that is too long, or contains a null character
-        return False

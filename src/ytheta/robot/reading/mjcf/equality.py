@@ -14,10 +14,10 @@ from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
-from ytheta.robot.reading.description import FindingCollector
+from ytheta.robot.reading.description import FindingCollector, make_unique
 from ytheta.robot.reading.mjcf.actuators import FixedTendons, Terms
 from ytheta.robot.reading.mjcf.attributes import Compiler, Defaults, read_flag, read_pose, read_segment
-from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody, make_unique
+from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody
 from ytheta.robot.reading.snap import Snapper
 
 _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)

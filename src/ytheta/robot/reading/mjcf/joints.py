@@ -27,10 +27,10 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.floating import list_home
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
-from ytheta.robot.reading.description import FindingCollector
+from ytheta.robot.reading.description import FindingCollector, make_unique
 from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.attributes import Compiler, read_choice, read_leading, read_limits
-from ytheta.robot.reading.mjcf.bodies import MjcfBody, make_unique
+from ytheta.robot.reading.mjcf.bodies import MjcfBody
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}

@@ -34,22 +34,14 @@ from ytheta.robot.reading.mjcf.attributes import (
     read_pose,
     read_segment,
 )
-from ytheta.robot.reading.mjcf.bodies import (
-    MASSLESS,
-    WORLD,
-    BodyInertia,
-    MjcfBody,
-    identify_element,
-    read_bodies,
-    read_inertia,
-    scale,
-)
+from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody, identify_element, read_bodies, read_inertia, scale
 from ytheta.robot.reading.mjcf.document import insert_includes, locate_asset, merge_sections, resolve_packages
 from ytheta.robot.reading.mjcf.equality import EqualityReader
 from ytheta.robot.reading.mjcf.expansion import expand_models
 from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props, read_home
 from ytheta.robot.reading.mjcf.meshes import MeasuredMeshes, measure_meshes
 from ytheta.robot.reading.snap import Snapper
+from ytheta.robot.reading.solids import MASSLESS, BodyInertia
 from ytheta.robot.robot import Robot
 
 _SOFT_BODIES = "soft bodies (flex) are ignored, and so are their forces on the robot: {}"

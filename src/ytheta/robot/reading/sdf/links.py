@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.bounded import is_file, resolve_reference
 from ytheta.files.xml_document import Node
 from ytheta.robot.checks import check_shape
 from ytheta.robot.frame import Frame, to_rows, to_vector
@@ -21,13 +22,10 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.missing_meshes import describe_missing_meshes
 from ytheta.robot.parts import CollisionShape, ShapeKind, describe_mesh
 from ytheta.robot.reading.description import FindingCollector
-from ytheta.robot.reading.mjcf.attributes import Compiler, read_defaults
-from ytheta.robot.reading.mjcf.bodies import identify_element
-from ytheta.robot.reading.mjcf.meshes import measure_meshes
 from ytheta.robot.reading.sdf.document import FileFinder
 from ytheta.robot.reading.sdf.elements import read_flag_attribute, read_number, read_numbers, read_pose, require_text
 from ytheta.robot.reading.sdf.models import FrameGraph, Scope
-from ytheta.robot.reading.solids import SHAPES
+from ytheta.robot.reading.solids import MASSLESS, SHAPES, MeshModel
 
 MAX_SIZE = 1e10  # m, of shapes whose inertia is computed
 DEFAULT_DENSITY = 1000.0  # kg/m^3
@@ -122,22 +120,21 @@ def _measure(solid: SolidShape, density: float, missing_files: list[str]) -> Ine
 
 
 def _measure_mesh(solid: SolidShape, density: float, missing_files: list[str]) -> Inertia:
-    """Return the inertia of a mesh, which is measured as the mesh of an MJCF geom with the same density."""
+    """Return the inertia of a mesh, which MuJoCo measures as the mesh of a geom with the same density."""
     file = Path(solid.shape.file)
     node = solid.node
     if not file.is_absolute():  # a reference that is not found, or the reason why the file may not be opened
         raise node.error(f"the inertia of the link depends on this mesh: {solid.shape.file}; give its <inertial>")
-    mesh = Node(
-        "mesh",
-        {"name": "m", "file": str(file), "scale": " ".join(map(repr, solid.shape.size)), "inertia": "exact"},
-        node.line,
-        node.path,
-    )
-    geom = Node("geom", {"type": "mesh", "mesh": "m", "density": repr(density)}, node.line, node.path)
-    root = Node("mujoco", {}, node.line, node.path, (Node("asset", {}, node.line, node.path, (mesh,)),))
-    measured = measure_meshes([geom], root, node.path, Compiler(), read_defaults(()), (file.parent,))
-    missing_files += measured.missing_files.values()
-    return measured.inertias[identify_element(geom)].inertia
+    place = Node("mesh", {"name": "m"}, node.line, node.path)
+    target = resolve_reference(str(file), node.path, place.where, (file.parent,))
+    if target is None or not is_file(target):
+        missing_files.append(str(file))
+        return MASSLESS.inertia
+    model = MeshModel()
+    model.add("mesh0", {"scale": " ".join(map(repr, solid.shape.size)), "inertia": "exact"}, target, place)
+    geom = {"type": "mesh", "mesh": "mesh0", "density": repr(density)}
+    (measured,) = model.measure([geom], Node("geom", {}, node.line, node.path))
+    return measured.inertia
 
 
 # Collision shapes of SDF links. Meshes are located but not opened.

@@ -16,7 +16,7 @@ import sys
 import traceback
 import warnings
 
-from ytheta.cli.interrupts import INTERRUPTED, handle_interrupts
+from ytheta.cli.interrupts import INTERRUPTED, handle_interrupts, limit_exit, skip_finalization
 from ytheta.cli.streams import prepare_streams
 from ytheta.errors import YthetaError
 
@@ -28,6 +28,7 @@ _LONG_WORD = re.compile(rf"(?<![^\s(=:])'[^']{{{MAX_WORD_LENGTH + 1},}}'|\S{{{MA
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
+    atexit.register(skip_finalization)
     atexit.register(gc.freeze)  # else Python searches all objects for garbage at exit, although the process ends
     prepare_streams()
     if not os.environ.get(DEBUG_VARIABLE):
@@ -46,6 +47,7 @@ def main() -> None:
         except Exception as error:
             # Compiled libraries may turn an interruption into an error of their own.
             code = _print_error("interrupted", INTERRUPTED) if interruption.requested else _report_error(error)
+        limit_exit(interruption, code)
     sys.exit(code)
 
 

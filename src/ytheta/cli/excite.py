@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import ytheta as yt
-from ytheta.cli.interrupts import finish_after_interruption
+from ytheta.cli.interrupts import Interruption, finish_after_interruption
 from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.option_lists.excite import (
     Accelerations,
@@ -169,7 +169,7 @@ def excite(
     if trajectory is not None:
         excitation = yt.assess_trajectory(described, trajectory, slow=slow, **shared)
     else:
-        with finish_after_interruption(), _show_search() as progress:
+        with finish_after_interruption() as interruption, _show_search(interruption) as progress:
             excitation = yt.excite(
                 described,
                 seconds=seconds,
@@ -250,16 +250,17 @@ def _print_findings(excitation: yt.Excitation, *, verbose: bool) -> None:
 
 
 @contextmanager
-def _show_search() -> Iterator[Callable[[Progress], None] | None]:
-    """Show the state of the search in one line on stderr if stderr is a terminal."""
+def _show_search(interruption: Interruption) -> Iterator[Callable[[Progress], None]]:
+    """Show the state of the search in one line on stderr if stderr is a terminal; end it if it was interrupted."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda _: interruption.raise_if_swallowed()
         return
     from rich.console import Console
 
     with Console(stderr=True).status("preparing the search …") as status:
 
         def show(progress: Progress) -> None:
+            interruption.raise_if_swallowed()
             step = f"{progress.stage} {progress.done} of {progress.total}"
             status.update(f"{step}, best value {progress.best:.4g}, {progress.seconds:.0f} s; Ctrl-C keeps the best …")
 

@@ -3,6 +3,11 @@
 Kernels, filters and BLAS release Python's global lock while they compute, so threads are sufficient. Results come in
 the order of the items. If they are merged in that order, sums do not depend on the number of threads.
 
+The threads are daemons that Python does not wait for when it ends. Those of ``concurrent.futures`` are waited for: if
+Ctrl-C strikes between the start of such a thread and its registration, nobody tells the thread to stop, and the process
+never ends. Nothing else here depends on when an interruption comes: it may raise KeyboardInterrupt between any two
+instructions of the main thread, even within the methods of ``threading.Condition``, which then stays locked.
+
 By default, BLAS starts its own threads for each matrix product of a few hundred samples. These threads wait for each
 other in busy loops. If other programs use the same processors, a product then takes ten times as long. Therefore
 BLAS is limited to one thread while the threads of the engine work.
@@ -10,6 +15,7 @@ BLAS is limited to one thread while the threads of the engine work.
 
 from __future__ import annotations
 
+import _thread
 import math
 import os
 import sys
@@ -17,11 +23,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, Generic
 
 from threadpoolctl import ThreadpoolController
 
@@ -32,6 +38,7 @@ from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
 SECONDS_OF_FIRST_ITEMS = 2e-4  # done without threads, to measure how long an item takes
 MIN_SECONDS_OF_THREADS = 2e-3  # for less work no threads are started, which takes half a millisecond
 MIN_SECONDS_PER_BATCH = 8e-4  # at every batch the main thread wakes up, and others wait for Python's global lock
+MAX_SECONDS_OF_REST = 0.5  # after an interruption; the work that other threads do then is not waited for any longer
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ def map_in_order(
             worthwhile, size = math.ceil(MIN_SECONDS_OF_THREADS * rate), math.ceil(MIN_SECONDS_PER_BATCH * rate)
             ahead = list(islice(remaining, worthwhile))
             count, remaining = count if len(ahead) == worthwhile else 1, chain(ahead, remaining)
-        yield from map(work, remaining) if count == 1 else _map_with_threads(work, remaining, count, size)
+        yield from map(work, remaining) if count == 1 else map_with_threads(work, remaining, count, size)
 
 
 def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> Generator[Result, None, float]:
@@ -74,66 +81,115 @@ def _map_first_items(work: Callable[[Item], Result], items: Iterator[Item]) -> G
     return done / seconds if seconds else 1.0
 
 
-def _map_with_threads(work: Callable[[Item], Result], items: Iterator[Item], count: int, size: int) -> Iterator[Result]:
+def map_with_threads(
+    work: Callable[[Item], Result], items: Iterable[Item], count: int, size: int = 1
+) -> Iterator[Result]:
     """Iterate over ``work(item)`` with this thread and ``count - 1`` others; each gets ``size`` items at once."""
-
-    def work_on(batch: list[Item]) -> list[Result]:
-        return [work(item) for item in batch]
-
+    remaining = iter(items)
     with _borrow_pool(count - 1) as pool:
-        waiting: deque[tuple[list[Item], Future[list[Result]]]] = deque()
+        waiting: deque[_Batch[Item, Result]] = deque()
+        patience = -1.0  # without a limit
         try:
-            while batch := list(islice(items, size)):
-                waiting.append((batch, pool.submit(work_on, batch)))
+            while items_of_batch := list(islice(remaining, size)):
+                waiting.append(_Batch(work, items_of_batch))
+                pool.put(waiting[-1])
                 if len(waiting) >= ITEMS_PER_WORKER * count:
-                    yield from _take_first(work_on, waiting)
+                    yield from _take_first(waiting)
             while waiting:
-                yield from _take_first(work_on, waiting)
+                yield from _take_first(waiting)
+        except Exception:
+            raise
+        except BaseException:  # an interruption, or the caller needs no further results
+            patience = MAX_SECONDS_OF_REST
+            raise
         finally:  # after an error or an interruption no further items are started
-            for _, future in waiting:
-                future.cancel()
-            # Those that this thread has begun itself are never marked as done if it was interrupted.
-            wait([future for _, future in waiting if not future.cancelled()])
+            for batch in [batch for batch in waiting if not batch.claim()]:
+                batch.wait(patience)
 
 
-# Pools of threads that nobody uses at the moment, by their number of threads. The C library gives a new thread any of
+def _take_first(waiting: deque[_Batch[Item, Result]]) -> list[Result]:
+    """Remove and return the first results; until they are there, work on batches that no other thread has begun."""
+    for batch in waiting:
+        if waiting[0].is_done:
+            break
+        if batch.claim():
+            batch.run()
+    waiting[0].wait()
+    return waiting.popleft().get_results()
+
+
+class _Batch(Generic[Item, Result]):
+    """Items for one thread. No code holds its locks for a while, which an interruption could keep from unlocking them."""
+
+    def __init__(self, work: Callable[[Item], Result], items: list[Item]) -> None:
+        self._work, self._items = work, items
+        self._results: list[Result] = []
+        self._error: BaseException | None = None
+        self.is_done = False
+        self._claimed, self._running = _thread.allocate_lock(), _thread.allocate_lock()
+        self._running.acquire()
+
+    def claim(self) -> bool:
+        """Return whether the caller may work on this batch: whoever claims it first."""
+        return self._claimed.acquire(blocking=False)
+
+    def run(self) -> None:
+        """Do the work; an interruption of this thread is raised at once."""
+        try:
+            self._results = [self._work(item) for item in self._items]
+        except Exception as error:
+            self._error = error
+        except BaseException as error:
+            self._error = error
+            raise
+        finally:
+            self.is_done = True
+            self._running.release()
+
+    def wait(self, seconds: float = -1.0) -> None:
+        """Wait until the work is done, for at most this time."""
+        if not self.is_done and self._running.acquire(timeout=seconds):
+            self._running.release()
+
+    def get_results(self) -> list[Result]:
+        """Return the results of work that is done, or raise its error."""
+        if self._error is not None:
+            raise self._error
+        return self._results
+
+
+# Queues of threads that nobody uses at the moment, by their number of threads. The C library gives a new thread any of
 # its many heaps, each of which keeps the memory that one piece of work needs; threads that stay keep the same few.
-_idle_pools: dict[int, list[ThreadPoolExecutor]] = {}
+_idle_pools: dict[int, list[SimpleQueue[_Batch[Any, Any]]]] = {}
 if hasattr(os, "register_at_fork"):  # this function does not exist on every system
     os.register_at_fork(after_in_child=_idle_pools.clear)  # a child has no other threads
 
 
 @contextmanager
-def _borrow_pool(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Lend an idle pool of ``count`` threads, or a new one: work may itself need threads, or several callers do."""
+def _borrow_pool(count: int) -> Iterator[SimpleQueue[_Batch[Any, Any]]]:
+    """Lend the queue of ``count`` idle threads, or of new ones: work may itself need threads, or several callers do."""
     pools = _idle_pools.setdefault(count, [])
     try:
         pool = pools.pop()
     except IndexError:
-        pool = ThreadPoolExecutor(count)
+        pool = SimpleQueue()
+        with suppress(RuntimeError):  # no more threads: the calling thread does the work
+            for _ in range(count):
+                _thread.start_new_thread(_serve, (pool,))
     try:
         yield pool
     finally:
         pools.append(pool)
 
 
-def _take_first(
-    work_on: Callable[[list[Item]], list[Result]], waiting: deque[tuple[list[Item], Future[list[Result]]]]
-) -> list[Result]:
-    """Remove and return the first results; until they are there, work on batches that no other thread has begun."""
-    while not waiting[0][1].done():
-        place = next((k for k, (_, future) in enumerate(waiting) if future.cancel()), None)
-        if place is None:
-            break
-        batch, done = waiting[place][0], Future[list[Result]]()
-        waiting[place] = batch, done
-        try:
-            done.set_result(work_on(batch))
-        except BaseException as error:
-            done.set_exception(error)
-            if not isinstance(error, Exception):  # an interruption is raised at once
-                raise
-    return waiting.popleft()[1].result()
+def _serve(pool: SimpleQueue[_Batch[Any, Any]]) -> None:
+    """Work on the batches of a queue until the process ends."""
+    while True:
+        batch = pool.get()
+        if batch.claim():
+            with suppress(BaseException):  # the batch keeps it
+                batch.run()
+        del batch  # else the thread would keep it until the next one
 
 
 def choose_workers(threads: int | None) -> int:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
 from ytheta.arguments import check_count
 from ytheta.display import Displayed
-from ytheta.engine.local import choose_workers, count_processors
+from ytheta.engine.local import choose_workers, count_processors, map_with_threads
 from ytheta.errors import InputError
 from ytheta.native.graph import Operations, count_operations
 from ytheta.shapes import Float, Int, NonzerosBySample
@@ -235,6 +235,7 @@ class Kernel(Displayed):
         if count == 1:
             return self._runner.write_dense(arrays, 0, samples, result)
         ends = [samples * k // count for k in range(count + 1)]
+<<<<<<< HEAD
         # A new pool costs far less time than the work, and unlike a permanent pool it is safe if the process forks.
         with ThreadPoolExecutor(count) as pool:
             parts = pool.map(lambda first, last: self._runner.write_dense(arrays, first, last, result), ends, ends[1:])
@@ -423,3 +424,7 @@ _map_bytes: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
 def _find_address(array: np.ndarray) -> int:
     """Return the address of a writable array by the buffer protocol, which is several times faster than ``ctypes``."""
     return ctypes.addressof(_map_bytes(array))
+=======
+        parts = pairwise(ends)
+        return min(map_with_threads(lambda part: self._runner.write_dense(arrays, *part, result), parts, count))
+>>>>>>> 306bb97f (Interruptions: threads that Python does not wait for, and a thread that ends a late process whatever the main thread does)

@@ -235,11 +235,8 @@ class Kernel(Displayed):
         if count == 1:
             return self._runner.write_dense(arrays, 0, samples, result)
         ends = [samples * k // count for k in range(count + 1)]
-<<<<<<< HEAD
-        # A new pool costs far less time than the work, and unlike a permanent pool it is safe if the process forks.
-        with ThreadPoolExecutor(count) as pool:
-            parts = pool.map(lambda first, last: self._runner.write_dense(arrays, first, last, result), ends, ends[1:])
-            return min(parts)
+        parts = pairwise(ends)
+        return min(map_with_threads(lambda part: self._runner.write_dense(arrays, *part, result), parts, count))
 
 
 # Block consumer: a function of machine code that takes the blocks of a kernel, one after the other.
@@ -424,7 +421,3 @@ _map_bytes: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
 def _find_address(array: np.ndarray) -> int:
     """Return the address of a writable array by the buffer protocol, which is several times faster than ``ctypes``."""
     return ctypes.addressof(_map_bytes(array))
-=======
-        parts = pairwise(ends)
-        return min(map_with_threads(lambda part: self._runner.write_dense(arrays, *part, result), parts, count))
->>>>>>> 306bb97f (Interruptions: threads that Python does not wait for, and a thread that ends a late process whatever the main thread does)

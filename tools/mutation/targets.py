@@ -57,7 +57,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "logs/reading/formats/bag_files.py": tuple(
         f"logs/reading/formats/test_{name}.py" for name in ("bag_folder", "decompression", "mcap", "ros1_bag")
     ),
-    "logs/reading/formats/expansion.py": ("logs/reading/formats/test_bounds.py",),
+    "logs/reading/formats/expansion.py": ("logs/reading/formats/test_expansion.py",),
     "logs/reading/formats/parquet.py": ("logs/reading/formats/test_parquet_sizes.py",),
     "engine/limited_process.py": (),
     "engine/child_process.py": ("engine/test_limited_process.py",),

@@ -167,9 +167,12 @@ def _exists(path: str | Path) -> bool:
 
 # Plausibility of each column of a log: range and limits, velocity against position, torque against effort limits.
 
-
-MAX_LIMIT_RATIO = 1.05  # recorded value divided by its limit; noise and overshoot exceed limits by a little
-MIN_LIMIT_EXCESS = 1e-3  # rad or m; positions beyond a limit by less are rounded
+# Largest recorded speed or torque divided by its limit, since noise and overshoot exceed limits by a little. Chosen on:
+# rule of thumb.
+MAX_LIMIT_RATIO = 1.05
+# Distance in rad or m from which a position counts as beyond a limit; shorter ones are rounding. Chosen on: rule of
+# thumb.
+MIN_LIMIT_EXCESS = 1e-3
 
 
 @dataclass(frozen=True)

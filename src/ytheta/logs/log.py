@@ -25,7 +25,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.shapes import Float, PerSample, RowIndices, SamplesByJoint, Shaped, StartIndices, freeze
 
-MAX_DIGEST_ROWS = 10_000  # rows, evenly spaced, that tell a recording from others
+MAX_DIGEST_ROWS = 10_000  # rows, evenly spaced, that tell a recording from others; affects only time
 
 
 # Codes of the findings about a log. Programs can branch on these codes, and JSON output contains them.

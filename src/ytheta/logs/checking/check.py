@@ -85,12 +85,15 @@ def refuse_findings(log: Log, severities: frozenset[Severity]) -> None:
 
 # Checks of length, motion and torques: too few rows, joints at rest, torques that are constant or saturated.
 
-
-MIN_ROWS = 10  # fewer rows cannot be differentiated
+# Fewest rows of a log that is not refused. Chosen on: reasoning; fewer cannot be low-passed and differentiated.
+MIN_ROWS = 10
+# Fewest rows of a log without a warning. Chosen on: rule of thumb.
 MIN_RECOMMENDED_ROWS = 100
 # Numbers of rows with exactly the extreme torque, in one run and in total, from which a torque counts as saturated.
+# Chosen on: rule of thumb.
 MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20
-MIN_STEP_RATIO = 0.05  # step divided by the joint's largest step; if it is lower for all joints, the arm is at rest
+# Step divided by the joint's largest step; if it is lower for all joints, the arm is at rest. Chosen on: rule of thumb.
+MIN_STEP_RATIO = 0.05
 
 
 def check_length(log: Log) -> list[Finding]:
@@ -197,15 +200,19 @@ def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, "samples"]:
 # it is clearly negative, torques are reversed, or they are not those of the motors. The work is the sum of tau dq,
 # which needs neither velocities nor the unit of time.
 
-
-MAX_RETURN_ERROR = 0.02  # difference of the first and the last position, divided by the range of the joint
-MAX_SPEED_RATIO = 0.1  # speed at both ends, divided by the joint's top speed
-# Work divided by the sum of its magnitudes; if it is lower, the work is clearly negative.
+# Difference of the first and the last position, divided by the range of the joint, up to which a motion ends where it
+# began. Chosen on: rule of thumb.
+MAX_RETURN_ERROR = 0.02
+# Speed at both ends of a motion, divided by the joint's top speed, up to which the motion begins and ends at rest.
+# Chosen on: rule of thumb.
+MAX_SPEED_RATIO = 0.1
+# Work divided by the sum of its magnitudes; if it is lower, the work is clearly negative. Chosen on: rule of thumb.
 MIN_WORK_SHARE = -0.2
-# s; positions and torques may be recorded so much apart. In fast motion, that alone makes the work negative, so it must
-# be negative wherever the torques are within this time.
+# Time in s by which positions and torques may be recorded apart. In fast motion, that alone makes the work negative, so
+# it must be negative wherever the torques are within this time. Chosen on: rule of thumb.
 MAX_LATENCY = 0.02
-PART_LENGTH = 65_536  # rows that are copied at once
+# Rows that are copied at once. Affects only memory.
+PART_LENGTH = 65_536
 
 
 def check_work(log: Log, robot: Robot) -> list[Finding]:

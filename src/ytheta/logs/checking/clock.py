@@ -10,17 +10,25 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log, LogFindingCode, RowEdits, compute_steps, to_row_indices
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-# Ratio of a step to the median step; above this value, the step is a gap. Usual jitter gives ratios below 2.5; lost
-# samples give ratios of at least 4.
+# Step divided by the median step, from which a step is a gap. Chosen on: recorded logs; usual jitter gives ratios below
+# 2.5, and lost samples give at least 4.
 MAX_STEP_RATIO = 4.0
-TIMESTAMP_ROUNDING = 1e-3  # rounding error of timestamps divided by the median step
-MAX_DISORDER_SHARE = 0.05  # rows to drop divided by all rows; if it is higher, the log is refused
-MAX_JITTER = 0.3  # standard deviation of the steps divided by the median step; above it, a warning is reported
-MIN_JITTER = 1e-6  # the same ratio; smaller jitter is rounding error
-MIN_MEDIAN_STEP, MAX_MEDIAN_STEP = 1e-12, 1e9  # s; outside, the numbers are not times of samples
-MIN_RATE = 5.0  # Hz; below this sampling rate, a warning is reported
-MAX_LISTED_GAPS = 4
-STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
+# Rounding error of timestamps, divided by the median step, that is added to the bound of a gap. Chosen on: rule of
+# thumb.
+TIMESTAMP_ROUNDING = 1e-3
+# Share of rows with timestamps that run backwards or repeat, above which a log is refused. Chosen on: rule of thumb.
+MAX_DISORDER_SHARE = 0.05
+# Standard deviation of the steps divided by the median step, above which there is a warning. Chosen on: rule of thumb.
+MAX_JITTER = 0.3
+# The same ratio, below which jitter is rounding error and not reported. Chosen on: reasoning; the digits of timestamps.
+MIN_JITTER = 1e-6
+# Median step in s outside of which numbers are not times of samples. Chosen on: reasoning; no robot is recorded at such
+# rates in any unit of time.
+MIN_MEDIAN_STEP, MAX_MEDIAN_STEP = 1e-12, 1e9
+# Sampling rate in Hz below which there is a warning. Chosen on: rule of thumb.
+MIN_RATE = 5.0
+MAX_LISTED_GAPS = 4  # affects only the length of a message
+STEPS_PER_CHUNK = 1 << 16  # steps processed at a time; affects only memory
 
 
 def find_clock_faults(log: Log) -> RowEdits:

@@ -17,11 +17,16 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log, LogFindingCode, check_is_log
 from ytheta.shapes import Float, Int, SamplesByJoint
 
-GRID_POINTS = 2000  # number of samples to which the longer log is resampled
-MIN_OVERLAP = 0.5  # duration of the overlap divided by the duration of the shorter log
-MAX_DIFFERENCE = 0.05  # RMS difference divided by the RMS motion; two runs of the same trajectory stay below 0.01
+# Number of samples to which the longer log is resampled for the comparison. Chosen on: rule of thumb.
+GRID_POINTS = 2000
+# Duration of the overlap divided by the duration of the shorter log, from which logs can repeat each other. Chosen on:
+# rule of thumb.
+MIN_OVERLAP = 0.5
+# RMS difference divided by the RMS motion, up to which a log repeats another. Chosen on: repeated runs of recorded
+# arms, which stay below 0.01.
+MAX_DIFFERENCE = 0.05
 # Mean square motion of the first log within the overlap, divided by that of the whole first log. If it is lower, the
-# arm is at rest in the overlap, which is not a repetition.
+# arm is at rest in the overlap, which is not a repetition. Chosen on: rule of thumb.
 MIN_MOTION_SHARE = 0.5
 
 

@@ -16,11 +16,16 @@ from ytheta.logs.checking.clock import are_gaps
 from ytheta.logs.log import JointColumn, Log, LogFindingCode, RowEdits, compute_steps, iterate_columns, to_row_indices
 from ytheta.shapes import Bool, Float, Int, PerSample, RowIndices, SamplesByJoint, StartIndices
 
-ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
-MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (rad or motor turns), velocity or joint torque (Nm)
-MAX_SHORT_RUN = 10  # rows; shorter runs of plausible rows next to garbage are dropped too
-MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump exceeds MIN_JUMP_RATIO * typical step + MIN_JUMP (rad or m)
-MAX_DROPPED_SHARE = 0.5  # rows to drop divided by all rows; above this share, the log is refused
+ROWS_PER_CHUNK = 1 << 16  # rows processed at a time; affects only memory
+# Absolute value above which a number is garbage. Chosen on: reasoning; larger than any angle (rad or motor turns),
+# velocity or joint torque (Nm).
+MAX_PLAUSIBLE_VALUE = 1e6
+# Rows of a run of plausible values next to garbage, up to which they are dropped too. Chosen on: rule of thumb.
+MAX_SHORT_RUN = 10
+# A jump next to garbage exceeds the first times the typical step, plus the second (rad or m). Chosen on: rule of thumb.
+MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3
+# Share of rows without a measurement above which a log is refused. Chosen on: rule of thumb.
+MAX_DROPPED_SHARE = 0.5
 
 
 def find_bad_rows(log: Log) -> RowEdits:
@@ -158,10 +163,13 @@ def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: Start
 # A log of an arm at rest also repeats rows if the signals are rounded. Therefore rows count as held only if a joint
 # moves just before and just after them.
 
-
-MIN_STEP_RATIO = 0.05  # step divided by the 95 % quantile of the joint's steps; below it, the joint is almost at rest
-MIN_STEP_QUANTA = 3.0  # step divided by the joint's smallest step; below it, the step may be a rounding error
-MAX_HELD_ROWS = 10  # after more consecutive held rows, the log is split, because the motion meanwhile is unknown
+# Step divided by the 95 % quantile of the joint's steps; below it, the joint is almost at rest, and equal rows are not
+# held ones. Chosen on: rule of thumb.
+MIN_STEP_RATIO = 0.05
+# Step divided by the joint's smallest step; below it, the step may be a rounding error. Chosen on: rule of thumb.
+MIN_STEP_QUANTA = 3.0
+# Consecutive held rows above which the log is split, because the motion meanwhile is unknown. Chosen on: rule of thumb.
+MAX_HELD_ROWS = 10
 
 
 def find_held_rows(log: Log) -> RowEdits:
@@ -213,15 +221,22 @@ def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Boo
 
 # Spikes: single values far from their neighbours, such as those caused by interference or bit errors.
 
-MIN_ROWS = 30  # fewer rows are not enough to estimate the noise
-MAX_SAMPLED_ROWS = 200_000  # maximum number of rows from which the range and the noise are estimated
+# Fewest rows in which spikes are searched, since fewer are not enough to estimate the noise. Chosen on: rule of thumb.
+MIN_ROWS = 30
+# Largest number of rows from which the range and the noise are estimated. Affects only time.
+MAX_SAMPLED_ROWS = 200_000
 # The distance of a value is its distance from the median of five rows. The distance of a spike exceeds these minima.
-MIN_NOISE_RATIO = 20.0  # distance divided by the 99 % quantile of the distances; real logs of six robots reach 15
-MIN_RANGE_RATIO = 0.1  # distance divided by the range of the column, for torques and velocities
-MIN_POSITION_RANGE_RATIO = 0.01  # the same for positions; it is lower because positions change continuously
-MIN_POSITION_DISTANCE = 1e-3  # rad or m
-MIN_VALUE_RATIO = 0.02  # distance divided by the largest absolute value of the column
-MAX_LISTED_SPIKES = 3
+# Distance divided by the 99 % quantile of the distances. Chosen on: recorded logs of six robots, which reach 15.
+MIN_NOISE_RATIO = 20.0
+# Distance divided by the range of the column, for torques and velocities. Chosen on: rule of thumb.
+MIN_RANGE_RATIO = 0.1
+# The same for positions; it is lower because positions change continuously. Chosen on: rule of thumb.
+MIN_POSITION_RANGE_RATIO = 0.01
+# Distance of a position in rad or m. Chosen on: rule of thumb.
+MIN_POSITION_DISTANCE = 1e-3
+# Distance divided by the largest absolute value of the column. Chosen on: rule of thumb.
+MIN_VALUE_RATIO = 0.02
+MAX_LISTED_SPIKES = 3  # affects only the length of a message
 
 
 def find_spikes(log: Log) -> RowEdits:

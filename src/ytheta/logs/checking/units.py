@@ -23,18 +23,30 @@ from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerSample
 
-DEGREE = math.pi / 180  # rad
+DEGREE = math.pi / 180  # rad. Fixed by: mathematics.
 TIME_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
-MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
-MIN_RECORDING_RATE = 20.0  # Hz; at higher sampling rates, time is assumed to be in seconds
-TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
-MAX_POINTS = 2000  # maximum number of rows from which speeds are computed; far apart, so that noise hardly matters
-MIN_JUDGED_RANGE = 0.1  # rad; if a joint moves less, its unit cannot be determined
-MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; the positions of a joint with a larger range of motion are not in radians
-MAX_EXCESS_RATIO = 0.5  # excess of positions beyond a joint's limits, divided by the range between the limits
+# Range in rad (2 degrees) and in m below which a joint hardly moves. Chosen on: rule of thumb.
+MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005
+# Sampling rate in Hz from which time is assumed to be in seconds. Chosen on: rule of thumb.
+MIN_RECORDING_RATE = 20.0
+# Crossing time in s to which the unit of time is fitted, and the one above which time is not in seconds. Chosen on:
+# recorded logs of six robots, with 0.2 to 9 s.
+TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0
+# Largest number of rows from which speeds are computed; they are far apart, so that noise hardly matters. Chosen on:
+# rule of thumb.
+MAX_POINTS = 2000
+# Range in rad of a joint below which its unit cannot be determined. Chosen on: rule of thumb.
+MIN_JUDGED_RANGE = 0.1
+# Range in rad above which the positions of a joint without limits are not in radians. Chosen on: reasoning; joints of
+# arms turn by at most two turns.
+MAX_ANGLE_RANGE = 4.0 * math.pi
+# Excess of positions beyond a joint's limits, divided by the range between the limits, above which the unit is wrong.
+# Chosen on: rule of thumb.
+MAX_EXCESS_RATIO = 0.5
 # Range of motion, taken as degrees, divided by the expected range; if it is higher, the unit is not degrees either.
+# Chosen on: rule of thumb.
 MAX_DEGREES_RATIO = 2.0
-MAX_LISTED_JOINTS = 3
+MAX_LISTED_JOINTS = 3  # affects only the length of a message
 
 
 def check_time_unit(log: Log, robot: Robot) -> list[Finding]:
@@ -209,10 +221,11 @@ def _compute_expected_range(limits: Limits) -> float:
 # the other steps. All rows after it are moved by a full turn; in the end, all rows by as many as the joint's limits
 # need.
 
-
-TURN = 2.0 * math.pi  # rad
-MAX_REST = 0.5  # rad; of a step that is a wrap, beside the full turn
-MAX_REST_RATIO, MIN_REST = 5.0, 0.01  # … divided by the 99 % quantile of the other steps, or in rad
+TURN = 2.0 * math.pi  # rad. Fixed by: mathematics.
+# Rest in rad of a step that is a wrap, beside the full turn. Chosen on: rule of thumb.
+MAX_REST = 0.5
+# The same rest divided by the 99 % quantile of the other steps, or in rad if that is more. Chosen on: rule of thumb.
+MAX_REST_RATIO, MIN_REST = 5.0, 0.01
 
 
 def unwrap_positions(log: Log, robot: Robot) -> Log:

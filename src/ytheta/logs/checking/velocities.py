@@ -19,14 +19,21 @@ from ytheta.logs.log import Log, LogFindingCode, allocate_temporary, compute_ste
 from ytheta.robot.robot import Robot
 from ytheta.shapes import StartIndices
 
-WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum number of rows is needed if the unit of time is wrong
-MAX_WINDOWS = 20_000
-MAX_RATIO_ERROR = 0.03  # deviation from 1 of the ratio of integrated velocity to distance travelled
-MIN_TRAVEL = 2e-3  # rad or m; RMS of the distances travelled in the windows; shorter distances are not compared
-MIN_CORRELATION = 0.9  # of integrated velocity and distance travelled
-DEGREES_PER_RADIAN = 180.0 / math.pi
-RPM_PER_RADIAN = 30.0 / math.pi  # revolutions per minute for 1 rad/s
-MAX_UNIT_RATIO_ERROR = 0.05  # relative deviation of the ratio from the factor of a unit
+# Length in s of the windows in which velocity is integrated, and their fewest rows, which are needed if the unit of
+# time is wrong. Chosen on: rule of thumb.
+WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25
+MAX_WINDOWS = 20_000  # affects only time
+# Deviation from 1 of the ratio of integrated velocity to distance travelled, above which there is a warning. Chosen on:
+# rule of thumb.
+MAX_RATIO_ERROR = 0.03
+# RMS in rad or m of the distances travelled in the windows, from which they are compared. Chosen on: rule of thumb.
+MIN_TRAVEL = 2e-3
+# Correlation of integrated velocity and distance travelled below which there is a warning. Chosen on: rule of thumb.
+MIN_CORRELATION = 0.9
+DEGREES_PER_RADIAN = 180.0 / math.pi  # Fixed by: mathematics.
+RPM_PER_RADIAN = 30.0 / math.pi  # revolutions per minute for 1 rad/s. Fixed by: mathematics.
+# Relative deviation of the ratio from the factor of a unit, up to which the unit is named. Chosen on: rule of thumb.
+MAX_UNIT_RATIO_ERROR = 0.05
 QUANTITY_NOUNS = {"q": "positions", "qd": "velocities"}
 VELOCITY_REMEDY = 'for these joints velocity is computed from position, unless velocity="recorded" is set'
 

@@ -1,6 +1,6 @@
 """Choosing the cut-off of the low-pass from the positions of a log.
 
-The valley of the acceleration spectrum separates motion from noise; see ``spectra``.
+The valley of the acceleration spectrum separates motion from noise; see the spectra below.
 
 Band        For each joint, the frequency up to which the velocity spectrum contains 99.9 % of its energy below the
             valley. The band is the median of the joints that move, because the valley of a noisy joint is unreliable.
@@ -35,12 +35,22 @@ from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Bool, ChannelsBySample, Float, LinesByJoint, PerEdge, PerLine, SamplesByJoint, Shaped
 
-BAND_ENERGY_SHARE = 0.999  # velocity energy within the band, divided by the velocity energy up to the valley
-MAX_JUDGED_BAND_RATIO = 10.0  # maximum cut-off at which errors are judged, divided by the band
-MAX_RIGID_FREQUENCY = 10.0  # Hz; above this frequency, arms are not rigid
-MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band; it applies even if the limit is lower
-MAX_NOISE_RATIO = 0.1  # RMS acceleration of the remaining noise divided by that of the motion
-MIN_POWER_RATIO = 100.0  # peak of the position spectrum divided by its noise floor; if lower, the joint is at rest
+# Velocity energy within the band, divided by the velocity energy up to the valley. Chosen on: rule of thumb.
+BAND_ENERGY_SHARE = 0.999
+# Largest cut-off at which errors are judged, divided by the band. Chosen on: rule of thumb in identification, ten times
+# the band.
+MAX_JUDGED_BAND_RATIO = 10.0
+# Frequency in Hz above which arms are not rigid. Chosen on: rule of thumb; gears and links vibrate above about 10 Hz.
+MAX_RIGID_FREQUENCY = 10.0
+# Smallest cut-off divided by the band; it applies even if the limit is lower. Chosen on: reasoning; it attenuates the
+# motion by at most 0.4 %.
+MIN_BAND_RATIO = 2.0
+# RMS acceleration of the remaining noise divided by that of the motion. Chosen on: reasoning; noise biases inertias by
+# the ratio of the powers, here 1 %.
+MAX_NOISE_RATIO = 0.1
+# Peak of the position spectrum divided by its noise floor; if it is lower, the joint is at rest. Chosen on: rule of
+# thumb.
+MIN_POWER_RATIO = 100.0
 
 
 @dataclass(frozen=True)
@@ -145,13 +155,18 @@ def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool
 # because differentiating twice multiplies amplitudes by the square of the frequency. The minimum between the two peaks
 # is called the valley; it separates motion from noise.
 
-
-WINDOW_SECONDS = 16.0  # s; long enough to resolve motion at 0.25 Hz
-MAX_WINDOWS = 16  # limited, so that the computing time does not depend on the length of the log
-MIN_SAMPLES = 64  # minimum number of samples for a spectrum
-MAX_CUTOFF_RATIO = 0.4  # maximum cut-off divided by the sampling rate
-BIN_RATIO = 1.5  # upper edge of a bin divided by its lower edge; bins should contain a line of periodic motion
-LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines
+# Length in s of the windows of spectra. Chosen on: reasoning; it resolves motion at 0.25 Hz.
+WINDOW_SECONDS = 16.0
+MAX_WINDOWS = 16  # so that the computing time does not depend on the length of the log; affects only time
+# Fewest samples for a spectrum; a log with fewer needs a cut-off that is set. Chosen on: rule of thumb.
+MIN_SAMPLES = 64
+# Largest cut-off divided by the sampling rate. Chosen on: reasoning; below the Nyquist frequency, 0.5, with room for
+# the slope of the low-pass.
+MAX_CUTOFF_RATIO = 0.4
+# Upper edge of a bin divided by its lower edge, in the search for the valley. Chosen on: reasoning; a bin should
+# contain a line of periodic motion.
+BIN_RATIO = 1.5
+LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines. Fixed by: mathematics.
 
 
 def choose_window_size(log: Log, grid: Grid) -> int:

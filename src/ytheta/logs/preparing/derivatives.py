@@ -3,8 +3,8 @@
 Central      A low-pass, then seven-point differences of sixth order. At one twelfth of the sampling rate, three-point
              differences attenuate the derivative by 4 %, seven-point differences by 0.01 %.
 Spline       The quintic smoothing spline s on a uniform grid minimises sum |y - s|^2 + weight * integral |s'''|^2. Its
-             B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3). ``zero_phase`` applies this
-             filter; a banded solver would take forty times as long. The weight is chosen such that the spline, like
+             B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3). ``ZeroPhaseFilter`` applies
+             it; a banded solver would take forty times as long. The weight is chosen such that the spline, like
              the low-pass, halves the amplitude at the cut-off. The gain of the spline is 1 / (1 + (f / cutoff)^6);
              that of the low-pass has the exponent 8 and falls faster. A cubic spline would leave white noise in the
              accelerations.
@@ -34,11 +34,12 @@ from ytheta.logs.preparing.filters import (
 )
 from ytheta.shapes import ChannelsByKept, ChannelsBySample, Float
 
+# Stencils of seven-point differences of sixth order. Fixed by: mathematics.
 VALUE: Stencil = (1.0,)
 SLOPE: Stencil = tuple(c / 60.0 for c in (-1, 9, -45, 0, 45, -9, 1))
 CURVATURE: Stencil = tuple(c / 180.0 for c in (2, -27, 270, -490, 270, -27, 2))
 CENTRAL = (VALUE, SLOPE, CURVATURE)
-# Stencils that give the value and the first two derivatives of a spline at its knots from B-spline coefficients.
+# Stencils of a spline at its knots, from B-spline coefficients: value and first two derivatives. Fixed by: mathematics.
 CUBIC = (tuple(c / 6.0 for c in (1, 4, 1)), (-0.5, 0.0, 0.5), (1.0, -2.0, 1.0))
 QUINTIC = (
     tuple(c / 120.0 for c in (1, 26, 66, 26, 1)),
@@ -46,7 +47,7 @@ QUINTIC = (
     tuple(c / 6.0 for c in (1, 2, -6, 2, 1)),
 )
 
-MAX_SAMPLED_FILTERS = 16  # that are remembered: those of the logs of a fit
+MAX_SAMPLED_FILTERS = 16  # that are remembered: those of the logs of a fit; affects only time
 
 
 @dataclass(frozen=True)
@@ -215,16 +216,15 @@ def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice, fact
 #               period    distance of the samples that are kept
 #               weights   of the filtered samples of a block in the outputs of the block
 #
-# The blocks of ``zero_phase`` are multiples of the period here, so that all have the same weights, and start half a
+# Blocks of ``ZeroPhaseFilter`` are multiples of the period here, so that all have the same weights, and start half a
 # period ahead of a sample that is kept, so that no stencil reaches beyond its block. The matrices of a block are
 # multiplied by the weights once, instead of the samples every time: if one sample in twenty is kept, this is four to
 # five times as fast as filtering all of them.
 
-
 Stencil = tuple[float, ...]  # weights of neighbouring samples in chronological order
 
-TYPICAL_BLOCK = 120  # samples
-MAX_PERIOD = 500  # samples; the matrices of a block have the square of it
+TYPICAL_BLOCK = 120  # samples; affects only time
+MAX_PERIOD = 500  # samples; the matrices of a block have the square of it; affects only time and memory
 
 
 @dataclass(frozen=True, eq=False)

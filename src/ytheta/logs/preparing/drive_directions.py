@@ -24,8 +24,10 @@ import numpy as np
 from ytheta.logs.log import allocate_temporary
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, SamplesByJoint
 
+# Cut-off of the velocity whose sign is the drive direction, divided by that of the motion. Chosen on: reasoning; a
+# sharper velocity reverses closer to the right time, a noisier one at wrong times.
 CUTOFF_RATIO = 2.0
-MIN_RATIO_SAMPLES = 4  # from which ratios are interpolated by cubic polynomials
+MIN_RATIO_SAMPLES = 4  # from which ratios are interpolated by cubic polynomials. Fixed by: mathematics.
 
 PairsBySample: TypeAlias = Float[np.ndarray, "pairs samples"]
 

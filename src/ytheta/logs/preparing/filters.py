@@ -7,7 +7,7 @@ therefore the filter is an object that callers can share.
 
 Modes       With s = (z - 1) / (z + 1) and w = tan(pi cutoff / rate), the transfer function of both passes is
             1 / (1 + (s / w)^(2·order)) for an even order. Its poles in the left half-plane lie on a circle of radius w;
-            the residue at s_i is -s_i / (2·order). ``zero_phase`` applies the filter.
+            the residue at s_i is -s_i / (2·order). ``ZeroPhaseFilter`` applies the filter.
 Ends        Beyond its ends, the signal is extended by point reflection, which preserves straight lines. The effect of
             the unknown past decays within ``settling`` samples; these are trimmed at both ends of every segment.
 Pieces      A long record is filtered in pieces with margins of ``memory`` samples. Within a margin, the slowest mode of
@@ -27,10 +27,17 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.shapes import ChannelsBySample, Float, Shaped
 
-MEMORY_DECAY = 1e-13  # remaining fraction of the slowest filter mode after the margin of a piece
-SETTLING_DECAY = 1e-2  # remaining fraction of the slowest filter mode after the samples trimmed at an end of a segment
-MAX_LOWPASS_RATIO = 0.45  # maximum cut-off divided by the sampling rate; a higher cut-off has hardly any effect
-ANTI_ALIASING_RATIO = 0.4  # cut-off of the low-pass before decimation, divided by the sampling rate after decimation
+# Remaining fraction of the slowest filter mode after the margin of a piece. Chosen on: reasoning; pieces then agree to
+# rounding errors.
+MEMORY_DECAY = 1e-13
+# Remaining fraction of the slowest filter mode after the samples trimmed at an end of a segment. Chosen on: rule of
+# thumb.
+SETTLING_DECAY = 1e-2
+# Largest cut-off divided by the sampling rate. Chosen on: reasoning; a higher cut-off has hardly any effect.
+MAX_LOWPASS_RATIO = 0.45
+# Cut-off of the low-pass before decimation, divided by the sampling rate after decimation. Chosen on: reasoning; below
+# the Nyquist frequency, 0.5.
+ANTI_ALIASING_RATIO = 0.4
 
 
 @dataclass(frozen=True)
@@ -137,15 +144,16 @@ def split_into_spans(start: int, stop: int, size: int, margin: int, length: int)
 # Rounding      Unlike a cascade of second-order sections, whose rounding errors grow with (rate / cutoff)^2, the modes
 #               keep the errors near those of one addition per sample.
 
-
-BLOCK = 64  # samples
-MAX_FILTERED_SAMPLES = 2**17  # total number of samples of the channels that are filtered together; 1 MB
-MIN_EFFECT = 1e-17  # factor; the effect of samples that are so far away that their effect is smaller is left out
+BLOCK = 64  # samples; affects only time
+MAX_FILTERED_SAMPLES = 2**17  # samples of all channels that are filtered together, 1 MB; affects only time and memory
+# Factor; samples so far away that their effect is smaller are left out. Chosen on: reasoning; below the rounding error
+# of double precision.
+MIN_EFFECT = 1e-17
 
 
 @dataclass(frozen=True, eq=False)
 class ZeroPhaseFilter:
-    """A filter that is symmetric in time; the module docstring defines its poles, weights and direct part."""
+    """A filter that is symmetric in time; the comment above defines its poles, weights and direct part."""
 
     poles: Shaped[np.ndarray, "modes"]
     weights: Shaped[np.ndarray, "modes"]
@@ -189,7 +197,7 @@ class ZeroPhaseFilter:
 
 @dataclass(frozen=True, eq=False)
 class BlockFilter:
-    """The matrices of a filter for blocks of ``size`` samples; see the module docstring."""
+    """The matrices of a filter for blocks of ``size`` samples; see the comment above ``ZeroPhaseFilter``."""
 
     filter: ZeroPhaseFilter
     size: int

@@ -15,18 +15,23 @@ from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float, PerSample, SamplesByJoint
 
 # The dissimilarity of the motion and the same motion one lag later is defined in ``_compute_dissimilarity``.
-MAX_DISSIMILARITY = 0.02  # maximum dissimilarity at a lag of one period
+# Largest dissimilarity at a lag of one period. Chosen on: rule of thumb.
+MAX_DISSIMILARITY = 0.02
 # The period is the shortest lag at which the dissimilarity has a local minimum of at most this factor times the global
-# minimum.
+# minimum. Chosen on: rule of thumb.
 MAX_RATIO_TO_SMALLEST = 4.0
-MIN_DISSIMILARITY = 1e-6  # smaller values are rounding errors
+# Dissimilarity below which differences are rounding errors. Chosen on: reasoning.
+MIN_DISSIMILARITY = 1e-6
 # Any slow motion resembles itself at short lags. Therefore lags shorter than the first one whose dissimilarity exceeds
-# this value are not periods.
+# this value are not periods. Chosen on: reasoning; half of what unrelated motions have.
 PEAK_DISSIMILARITY = 0.5
-MAX_SAMPLES = 65536  # maximum number of samples that are compared; longer segments are decimated
-MIN_SAMPLES = 8  # minimum number of samples that are compared
-MIN_PERIODS = 2  # number of complete periods that are needed
-# Part of the last period that may be missing: two periods of 10 s recorded at 100 Hz may end at 19.99 s.
+MAX_SAMPLES = 65536  # samples that are compared; longer segments are decimated; affects only time
+# Fewest samples that are compared. Chosen on: rule of thumb.
+MIN_SAMPLES = 8
+# Number of complete periods that are needed. Chosen on: reasoning; one period cannot show that it repeats.
+MIN_PERIODS = 2
+# Part of the last period that may be missing. Chosen on: reasoning; two periods of 10 s recorded at 100 Hz may end at
+# 19.99 s.
 MAX_MISSING_SHARE = 2e-3
 
 

@@ -24,10 +24,10 @@ from ytheta.logs.preparing.periods import average_periods, check_period, find_pe
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice, choose_velocity_source
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 
-# Number of kept samples per period of the cut-off frequency. The gain of the low-pass at the new Nyquist frequency is
-# then 2e-5.
+# Number of kept samples per period of the cut-off frequency. Chosen on: reasoning; the gain of the low-pass at the new
+# Nyquist frequency is then 2e-5.
 SAMPLES_PER_PERIOD = 8.0
-SAMPLES_PER_PIECE = 32768  # pieces are long compared with their margins; a dozen channels need 3 MB
+SAMPLES_PER_PIECE = 32768  # long compared with the margins; a dozen channels need 3 MB; affects only time and memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,6 @@ class Preparation:
 
 
 # Settings of the preparation of a log, and their checks.
-
 
 AUTO = "auto"
 
@@ -229,7 +228,9 @@ def _format_ordinal(number: int) -> str:
     return f"{number}{({1: 'st', 2: 'nd', 3: 'rd'}).get(last, 'th')}"
 
 
-MIN_CUTOFF = 1e-9  # Hz, as on the command line
+# Smallest cut-off in Hz that can be set, as on the command line. Chosen on: reasoning; numbers near zero lose all
+# digits.
+MIN_CUTOFF = 1e-9
 
 
 def check_settings(settings: PreparationSettings) -> PreparationSettings:

@@ -50,14 +50,27 @@ from ytheta.shapes import LinesByJoint, PerLine, Shaped
 
 COMPUTED = "for these joints velocity is computed from position"
 SOURCES = ("auto", "recorded", "position")
-MAX_SCALE_ERROR = 0.02  # deviation of the scale from 1
-MAX_SYSTEMATIC_ERROR = 0.05  # relative error due to scale and delay; above it, recorded velocity counts as wrong
-MAX_NOISE_RATIO = 2.0  # noise of recorded velocity divided by that of differentiated position
-MAX_SYSTEMATIC_RATIO = 0.5  # systematic error of recorded velocity divided by the noise of differentiated position
-NEGLIGIBLE_ERROR = 1e-3  # relative error that does not matter
-MIN_FLOOR_RATIO = 0.2  # lowest frequency at which a noise floor is measured, divided by the sampling rate
-MIN_MOTION_SHARE = 0.5  # of the power of differentiated position below the valley that is not noise, if a joint moves
-MAX_FREQUENCY_RATIO = 0.45  # highest frequency that is compared, divided by the sampling rate
+# Deviation of the scale from 1, above which recorded velocity is not used. Chosen on: reasoning; it would scale viscous
+# friction and inertias. Three wrist joints of a recorded dVRK arm are off by 5 to 18 %.
+MAX_SCALE_ERROR = 0.02
+# Relative error due to scale and delay, above which recorded velocity counts as wrong. Chosen on: rule of thumb.
+MAX_SYSTEMATIC_ERROR = 0.05
+# Noise of recorded velocity divided by that of differentiated position, up to which it is used. Chosen on: reasoning;
+# the two are not known better than by a factor of 2.
+MAX_NOISE_RATIO = 2.0
+# Systematic error of recorded velocity divided by the noise of differentiated position, up to which it is used. Chosen
+# on: reasoning; noise averages out, and a delay does not.
+MAX_SYSTEMATIC_RATIO = 0.5
+# Relative error that does not matter. Chosen on: rule of thumb.
+NEGLIGIBLE_ERROR = 1e-3
+# Lowest frequency at which a noise floor is measured, divided by the sampling rate. Chosen on: rule of thumb.
+MIN_FLOOR_RATIO = 0.2
+# Share of the power of differentiated position below the valley that is not noise, from which a joint moves. Chosen on:
+# rule of thumb.
+MIN_MOTION_SHARE = 0.5
+# Highest frequency that is compared, divided by the sampling rate. Chosen on: reasoning; below the Nyquist frequency,
+# 0.5.
+MAX_FREQUENCY_RATIO = 0.45
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Grid         Filters need equal time steps. If the timestamps are equally spaced
              only with the right times. Rows are treated as equally spaced if no timestamp deviates by more than half a
              step and if equal spacing at least halves the third differences of the positions. In the logs of a
              KUKA LWR4+, equal spacing divides the third differences by 100.
-Held rows    If a log was not checked and has many held rows (see ``checking.held_rows``), these rows are dropped before
+Held rows    If a log was not checked and has many held rows (see ``checking.rows``), these rows are dropped before
              the grid is chosen.
 Why linear   Linear interpolation uses only two rows, so that pieces need no margin, and does not amplify noise. It was
              compared with cubic spline, Akima and PCHIP interpolation on logs with jitter of UR10e, Panda and dVRK. The
@@ -28,13 +28,18 @@ from ytheta.logs.checking.rows import find_held_rows
 from ytheta.logs.log import Log, LogFindingCode, apply_edits
 from ytheta.shapes import Int, JointsByGrid, PerSample, SamplesByJoint
 
-MAX_EVEN_DEVIATION = 1e-3  # deviation from a uniform grid in steps; up to it, timestamps count as equally spaced
-MAX_TIMESTAMP_DELAY = 0.5  # deviation from a uniform grid in steps; above it, the sampling itself was uneven
+# Deviation from a uniform grid, in steps, up to which timestamps count as equally spaced. Chosen on: rule of thumb.
+MAX_EVEN_DEVIATION = 1e-3
+# Deviation from a uniform grid, in steps, above which the sampling itself was uneven. Chosen on: reasoning; rows closer
+# to another grid point are not those of an even sampling.
+MAX_TIMESTAMP_DELAY = 0.5
 # Ratio of the third differences of the positions taken by row to those taken by timestamp; if it is below this value,
-# the timestamps are ignored.
+# the timestamps are ignored. Chosen on: recorded logs of a KUKA LWR4+, with 0.01.
 MAX_ROUGHNESS_RATIO = 0.5
-MIN_HELD_SHARE = 0.01  # held rows divided by all rows; up to this share, held rows are not dropped
-WINDOW_ROWS, MAX_WINDOWS = 8192, 8  # size and approximate number of the windows in which roughness is computed
+# Share of held rows up to which they are not dropped. Chosen on: rule of thumb.
+MIN_HELD_SHARE = 0.01
+# Size and approximate number of the windows in which roughness is computed. Affects only time.
+WINDOW_ROWS, MAX_WINDOWS = 8192, 8
 
 
 @dataclass(frozen=True)

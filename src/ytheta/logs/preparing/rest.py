@@ -33,16 +33,30 @@ from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.resample import choose_windows
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerJoint, SamplesByJoint
 
-MAX_NOISE_RATIO = 4.0  # speed / standard deviation of its noise; noise alone exceeds it once in 16 000 samples
-MAX_SPEED_RATIO = 1e-3  # speed / highest speed of the joint
-MIN_REST_PERIODS = 1.0  # duration of a rest in periods of the cut-off
-MIN_STICK_PERIODS = 0.25  # likewise, if the drive stops and starts abruptly
-MAX_WIDENING = 1.5  # time below twice the highest slow speed / time below it; 2 at constant acceleration
-MARGIN_PERIODS = 0.75  # time before and after a rest, in periods of the cut-off
+# Speed divided by the standard deviation of its noise, up to which a drive is slow. Chosen on: reasoning; noise alone
+# exceeds it once in 16 000 samples.
+MAX_NOISE_RATIO = 4.0
+# Speed divided by the highest speed of the joint, up to which a drive is slow. Chosen on: reasoning; the smooth sign of
+# Coulomb friction has no direction below it.
+MAX_SPEED_RATIO = 1e-3
+# Duration of a rest in periods of the cut-off. Chosen on: reasoning; as long as the low-pass remembers.
+MIN_REST_PERIODS = 1.0
+# The same, if the drive stops and starts abruptly. Chosen on: reasoning; half the main lobe of the low-passed velocity.
+MIN_STICK_PERIODS = 0.25
+# Time below twice the highest slow speed divided by the time below it, up to which a drive stops abruptly. Chosen on:
+# reasoning; it is 2 at constant acceleration.
+MAX_WIDENING = 1.5
+# Time before and after a rest, in periods of the cut-off, that counts as rest. Chosen on: reasoning; half the main
+# lobes of both impulse responses.
+MARGIN_PERIODS = 0.75
+# Orders of the differences from which noise is computed. Chosen on: reasoning; motion adds to low orders most.
 DIFFERENCE_ORDERS = (2, 4, 6)
-MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normally distributed noise
-MAX_ROUNDING_ERROR = 1e-12  # of a low-passed position, relative to its size
-SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise
+MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normal noise. Fixed by: mathematics.
+# Rounding error of a low-passed position, relative to its size. Chosen on: rule of thumb.
+MAX_ROUNDING_ERROR = 1e-12
+# Time in s between the two positions from which a speed is computed. Chosen on: rule of thumb; long enough to reduce
+# noise.
+SPEED_INTERVAL = 0.05
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,9 @@ from ytheta.robot.locking import list_locked
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 
-ROWS_PER_CHUNK = 1 << 17  # 1 MB per column
-# In SI units; smaller numbers are read as 0, because squares and ratios of them would be 0 or infinite.
+ROWS_PER_CHUNK = 1 << 17  # 1 MB per column; affects only memory
+# Absolute value in SI units below which numbers are read as 0. Chosen on: reasoning; squares and ratios of smaller ones
+# would be 0 or infinite.
 MIN_MAGNITUDE = 1e-30
 
 
@@ -332,9 +333,12 @@ def report_labels(labels: JointLabels, joints: tuple[str, ...]) -> Finding:
 
 # Joints that the robot has locked and the log recorded: their positions should be those of the lock.
 
-
-MAX_STILL_RANGE = 0.1  # rad or m; a joint that moves farther is not one that rests with some play
-MAX_OFFSET = 0.02  # rad or m, between the position of a lock and the mean recorded one
+# Range in rad or m up to which a locked joint rests with some play; one that moves farther is refused. Chosen on: rule
+# of thumb.
+MAX_STILL_RANGE = 0.1
+# Distance in rad or m between the position of a lock and the mean recorded one, above which it is reported. Chosen on:
+# rule of thumb.
+MAX_OFFSET = 0.02
 
 
 def check_locked_joints(

@@ -247,7 +247,6 @@ def _report_unused_velocities() -> Finding:
 # They follow the rule of places: those at the place of the positions are used, then those of the places around it.
 # Those of another place are used if there is only one.
 
-
 Scope = tuple[str, ...]
 
 

@@ -19,8 +19,10 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.shapes import PerSample, Shaped
 
-MAX_WIDTH = 1000  # entries of a vector
-MAX_LIST_LENGTH = 100_000  # characters of a list in a text
+# Largest number of entries of a vector in a cell. Chosen on: reasoning; no robot has so many joints.
+MAX_WIDTH = 1000
+# Largest number of characters of a list in a text. Chosen on: rule of thumb.
+MAX_LIST_LENGTH = 100_000
 
 _LIST = re.compile(r"(?:array\(\s*(?:'\w',\s*)?)?[\[(]([^\[\]()]*)[\])]\s*(?:,\s*dtype=\w+\s*)?\)?")
 _ENTRY_BREAK = re.compile(r"\s*[,;]\s*|\s+")
@@ -119,8 +121,7 @@ def read_repeated_list(lists: Sequence[Sequence[str] | None], name: str, source:
 # Dates become seconds since the first one, which floating-point numbers hold to nanoseconds. Times of day may pass
 # midnight once per step. Dates whose day and month can be confused, such as 3/1/2026, are not recognized.
 
-
-SECOND, DAY = 10**9, 86_400 * 10**9  # ns
+SECOND, DAY = 10**9, 86_400 * 10**9  # ns. Fixed by: the units.
 MISSING_TEXTS = frozenset({"", "na", "n/a", "nan", "nat", "null", "none", "-"})
 
 _DATE = r"(?:(?P<year>\d{4})[-/](?P<month>\d\d?)[-/](?P<day>\d\d?)|(?P<DAY>\d\d?)\.(?P<MONTH>\d\d?)\.(?P<YEAR>\d{4}))"

@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-MAX_NAME_LENGTH = 200  # characters; longer names are not parsed
+# Largest number of characters of a name that is parsed. Chosen on: rule of thumb.
+MAX_NAME_LENGTH = 200
 
 _BRACKETED_UNIT = re.compile(r"\s*[\[(]\s*([^\[\]()\d]{1,10})\s*[\])]\s*$")
 _LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,4})(?=\D*$)")
@@ -263,7 +264,6 @@ def _split_words(text: str) -> list[str]:
 
 
 # Words in the names of columns: for quantities, time, commands, units and joints.
-
 
 QUANTITY_WORDS = {
     "q": ("q", "pos", "position", "positions", "qpos", "angle", "angles"),

@@ -88,8 +88,8 @@ class ColumnIndex:
 # them, those of another place are used with a warning. If that place has its own time, it must be that of the
 # positions, because quantities are combined row by row.
 
-
-MAX_TIME_DIFFERENCE = 0.1  # between two clocks, divided by the sampling interval
+# Difference of two clocks, divided by the sampling interval, up to which they are the same. Chosen on: rule of thumb.
+MAX_TIME_DIFFERENCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,6 @@ def _compare(t: PerSample, other: PerSample) -> float:
 
 # Error messages about columns that are missing, incomplete or ambiguous.
 
-
 QUANTITY_NOUNS = {
     "t": "the time",
     "q": "positions",
@@ -195,8 +194,8 @@ QUANTITY_NOUNS = {
     "wrench": "columns of the base's wrench",
     "sensors": "columns of the force-torque sensors",
 }
-MAX_GROUPS = 12  # groups of names in an error message
-LISTED_WORDS = 3  # words for a quantity in an error message
+MAX_GROUPS = 12  # groups of names; affects only the length of a message
+LISTED_WORDS = 3  # words for a quantity; affects only the length of a message
 
 _LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
 

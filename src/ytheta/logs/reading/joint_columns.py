@@ -110,8 +110,7 @@ def describe_missing_joints(missing: Sequence[str], joints: Sequence[str]) -> st
 # in their order. So do numbered columns of texts, as ``name_0``, ``name_1``, … that tools write for JointState
 # messages. Joints of such messages are often in alphabetical order, which is not that of the robot.
 
-
-MAX_SHOWN = 6  # joint names in a message
+MAX_SHOWN = 6  # joint names; affects only the length of a message
 
 
 @dataclass(frozen=True)

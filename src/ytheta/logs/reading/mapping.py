@@ -27,12 +27,12 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerJoint, PerSample
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
+# Largest size in bytes of a mapping. Chosen on: reasoning; a mapping has some kB.
 MAX_FILE_SIZE = 1 << 20
 FACTOR_SECTIONS = ("scale", "sign", "offset")
 
 
 # Parsing and checking the values of a column mapping: factors, units, matrices, counts.
-
 
 Reference = str | int  # a column's name, or its number counted from 0
 
@@ -193,7 +193,9 @@ def _take_topic(top: Section) -> str | None:
 
 Factor = tuple[float, ...]  # one factor for all joints, or one for each joint
 
-MIN_RATE, MAX_RATE = 1e-6, 1e9  # Hz
+# Smallest and largest sampling rate in Hz that can be given. Chosen on: reasoning; numbers beyond are mistakes, and
+# their powers would be 0 or infinite.
+MIN_RATE, MAX_RATE = 1e-6, 1e9
 
 _POSITION_UNITS = {
     "radians": 1.0,
@@ -307,7 +309,6 @@ class Section:
 
 # Conversion of columns to SI units: scale, sign, gain and offset of each joint, from a mapping and from names.
 
-
 # Names of units by their factor in SI units: of revolute joints, and of prismatic joints if they differ.
 UNIT_NAMES = {
     "t": {1.0: "s", 1e-3: "ms", 1e-6: "us", 1e-9: "ns"},
@@ -323,8 +324,9 @@ PRISMATIC_UNIT_NAMES = {
 }
 
 
-# Times since 1970 of the years 2000 to 2100, and steps between samples, in s. In another unit than its own, a time
-# since 1970 lies in other centuries; a time since the start of a computer that looks like a date has other steps.
+# Times since 1970 of the years 2000 to 2100, and steps between samples, in s. Chosen on: reasoning; in another unit
+# than its own, a time since 1970 lies in other centuries, and a time since the start of a computer that looks like a
+# date has other steps.
 EPOCH_TIMES, EPOCH_STEPS = (946_684_800.0, 4_102_444_800.0), (1e-5, 1.0)
 EPOCH_UNITS = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 

@@ -23,8 +23,10 @@ from ytheta.logs.reading.table import ColumnTable, TableColumn
 from ytheta.shapes import PerSample, Shaped
 
 NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
-MAX_DEPTH = 20  # of dicts within dicts
-MAX_TEXTS = 1000  # of a list of joint names
+# Depth of dicts within dicts. Chosen on: rule of thumb.
+MAX_DEPTH = 20
+# Largest number of texts of a list of joint names. Chosen on: reasoning; no robot has so many joints.
+MAX_TEXTS = 1000
 TIMES = "mM"  # … of dates and durations
 
 

@@ -175,7 +175,7 @@ if TYPE_CHECKING:
 else:  # a value of another type is refused with a sentence that says what is accepted
     GainInput = RowsInput = Any
 
-DEGREE = math.pi / 180
+DEGREE = math.pi / 180  # rad. Fixed by: mathematics.
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,6 @@ def _check_gain(gain: Any, joints: tuple[str, ...]) -> Factor:
 
 # Reading a file of any supported format into a table. The extension decides, and the content must agree with it.
 
-
 TEXT_SUFFIXES = (".csv", ".txt", ".tsv", ".dat")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
@@ -294,7 +293,7 @@ MAGICS = (
     (b"#ROSBAG V", "a ROS 1 bag", (".bag",)),
 )
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "Zstandard"}
-HEAD_SIZE = 16  # bytes
+HEAD_SIZE = 16  # bytes; longer than every magic. Fixed by: the formats.
 
 
 def read_file(

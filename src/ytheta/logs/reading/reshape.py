@@ -22,7 +22,8 @@ from ytheta.logs.reading.table import ColumnTable, DatedColumn, LabelColumn, Tab
 from ytheta.shapes import PerSample, RowIndices
 
 JOINT_NAMES = frozenset(["joint", "joint_name", "name", "joints", "joint_names", "names"])
-MAX_SURPLUS = 1  # samples that a joint may have more than another, since a recording may end within a message
+# Samples that a joint may have more than another. Chosen on: reasoning; a recording may end within a message.
+MAX_SURPLUS = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,6 @@ def _select(column: TableColumn, rows: RowIndices, count: int) -> TableColumn:
 
 
 # Times in two columns, seconds and nanoseconds, as in the stamps of ROS messages: joined into one column of time.
-
 
 # Words for seconds at the end of a name, and those for nanoseconds in a name that is otherwise equal.
 WORDS = {

@@ -61,7 +61,6 @@ def _describe(listing: Listing) -> Reply:
 
 # What a file of nested arrays contains, as the process that reads it sees it, and the error if it cannot be read.
 
-
 NUMBERS = "fiub"  # NumPy's kinds of numbers
 
 

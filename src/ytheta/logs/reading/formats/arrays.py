@@ -27,10 +27,11 @@ from ytheta.logs.reading.memory import make_table
 from ytheta.logs.reading.table import ColumnTable, TableColumn
 from ytheta.shapes import PerSample, Shaped
 
-MAX_COLUMNS = 10_000  # of one array
-MAX_LISTED = 6  # arrays in an error message
+# Largest number of columns of one array. Chosen on: reasoning; no log has so many.
+MAX_COLUMNS = 10_000
+MAX_LISTED = 6  # arrays; affects only the length of a message
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
-MATLAB_HEADER_SIZE = 512  # bytes before the HDF5 content of a MATLAB 7.3 file
+MATLAB_HEADER_SIZE = 512  # bytes before the HDF5 content. Fixed by: the format MATLAB 7.3.
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,17 +141,21 @@ def _make_lengths_error(lengths: Mapping[str, int], source: str) -> InputError:
     return InputError(f"{source} contains arrays with different numbers of samples ({shown}); {remedy}")
 
 
-# The arrays of a file, read by a child process; see ``server``.
-
+# The arrays of a file, read by a child process; see ``array_server``.
 
 SERVER = "ytheta.logs.reading.formats.array_server"  # not imported here, since only the child process needs it
-# The libraries take 200 MB of addresses. What is left suffices for structs of MATLAB, which are read at once.
-MIN_MEMORY, MEMORY_PER_BYTE = 700 * 2**20, 40  # bytes; bytes per byte of the file
+# Bytes that the reading process may use, and those for each byte of the file. Chosen on: the libraries, which take 200
+# MB of addresses; the rest suffices for structs of MATLAB, which are read at once.
+MIN_MEMORY, MEMORY_PER_BYTE = 700 * 2**20, 40
+# Processor time in s, and that for each byte of the file. Chosen on: rule of thumb.
 MIN_PROCESSOR_SECONDS, PROCESSOR_SECONDS_PER_BYTE = 3.0, 5e-8
-MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 5e-7  # ten times as much, since the machine may be busy
-# Recorded numbers have noise, which cannot be compressed much: a small file that becomes large is no log.
-MAX_CHECKED_RATIO = 100  # size of an array divided by its size in the file, if the array is large
-MAX_UNCHECKED_SIZE = 2**26  # bytes; smaller arrays may have any ratio
+# Time in s, and that for each byte of the file. Chosen on: ten times the processor time, since the machine may be busy.
+MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 5e-7
+# Size of a large array divided by its size in the file. Chosen on: reasoning; recorded numbers have noise, which cannot
+# be compressed much, so a small file that becomes large is not a log.
+MAX_CHECKED_RATIO = 100
+# Bytes up to which arrays may have any ratio. Chosen on: rule of thumb.
+MAX_UNCHECKED_SIZE = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +239,8 @@ def _choose_limits(path: Path) -> ProcessLimits:
 # They are joined if all have arrays of the same names; each becomes a segment of the log. If their times start anew,
 # they follow each other with a pause.
 
-
-PAUSE = 1.0  # between recordings, in the unit of time
+# Time between recordings, in the unit of time. Chosen on: reasoning; any gap separates segments.
+PAUSE = 1.0
 
 _NUMBERED = re.compile(r"(?P<before>(?:.*/)?)(?:demo|episode|ep|traj|trajectory)_?(?P<number>\d{1,9})/(?P<rest>.+)")
 

@@ -257,10 +257,11 @@ def make_unreadable_error(path: Path, error: Exception) -> InputError:
 # a database, whose tables may be queries. No check of sizes bounds what a made-up bag does: a view without an end loops
 # for ever, and a list of empty messages takes any memory.
 
-
-# A message with seven joints has 300 bytes in a bag and takes 800 while it is read; compressed bags are smaller.
-MIN_MEMORY, MEMORY_PER_BYTE = 2**31, 20  # bytes; bytes per byte of the bag
-MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 2e-6  # reading 10 MB of a bag takes about 1 s
+# Bytes that the reading process may use, and those for each byte of the bag. Chosen on: a message with seven joints,
+# which has 300 bytes in a bag and takes 800 while it is read; compressed bags are smaller.
+MIN_MEMORY, MEMORY_PER_BYTE = 2**31, 20
+# Time in s, and that for each byte of the bag. Chosen on: reading 10 MB of a bag, which takes about 1 s.
+MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 2e-6
 
 
 def read_isolated_bag(

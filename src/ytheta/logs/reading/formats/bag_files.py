@@ -21,10 +21,14 @@ from ytheta.errors import InputError, MissingExtraError
 from ytheta.files.bounded import read_small_file
 from ytheta.logs.reading.formats.expansion import RECORDED, DamagedError
 
-MAX_METADATA_SIZE = 2**20  # bytes; a topic has about 1 kB
+# Largest size in bytes of metadata.yaml. Chosen on: bags, where a topic has about 1 kB.
+MAX_METADATA_SIZE = 2**20
+# Highest version of metadata.yaml. Fixed by: the format.
 MAX_METADATA_VERSION = 9
+# Largest number of files of a bag. Chosen on: rule of thumb.
 MAX_FILES = 10_000
-MAX_MESSAGE_SIZE = 2**24  # bytes of a message after decompression
+# Largest size in bytes of a message after decompression. Chosen on: reasoning; a JointState has some hundred bytes.
+MAX_MESSAGE_SIZE = 2**24
 SUFFIXES = (".mcap", ".db3")
 URI_CHARACTERS = "%?#"  # SQLite receives the path as a URI, and would open another file
 
@@ -119,10 +123,9 @@ def _check_file(path: Path) -> Path:
 #
 # Reference     MCAP format specification, https://mcap.dev/spec
 
-
 MCAP_MAGIC = b"\x89MCAP0\r\n"
-FOOTER_SIZE = 1 + 8 + 20  # bytes: operation code, length and content
-FOOTER, MCAP_CHUNK, CHUNK_INDEX = 0x02, 0x06, 0x08  # operation codes of records
+FOOTER_SIZE = 1 + 8 + 20  # bytes: operation code, length and content. Fixed by: the format MCAP.
+FOOTER, MCAP_CHUNK, CHUNK_INDEX = 0x02, 0x06, 0x08  # operation codes of records. Fixed by: the format MCAP.
 
 
 def check_mcap(path: Path) -> None:
@@ -230,8 +233,9 @@ def _measure(data: bytes, compression: str, max_size: int) -> int:
 
 
 ROS1_MAGIC = b"#ROSBAG V2.0\n"
-BAG_HEADER, ROS1_CHUNK = 3, 5  # operation codes of records
-MAX_RECORDS = 5_000_000  # outside of chunks; a bag of a day has some ten thousand
+BAG_HEADER, ROS1_CHUNK = 3, 5  # operation codes of records. Fixed by: the format of ROS 1 bags.
+# Largest number of records outside of chunks. Chosen on: reasoning; a bag of a day has some ten thousand.
+MAX_RECORDS = 5_000_000
 
 
 def check_ros1_bag(path: Path) -> None:
@@ -293,13 +297,12 @@ def _check_ros1_chunk(fields: dict[str, bytes], data: bytes) -> None:
 
 # Decompression of parts of bags with a bound on the result, by the libraries that the library for bags uses.
 
-
 MODULES = {
     "bz2": ("bz2", "BZ2Decompressor"),
     "lz4": ("lz4.frame", "LZ4FrameDecompressor"),
     "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", "ZstdDecompressor"),
 }
-PIECE_SIZE = 2**20  # bytes of a decompressed file at a time
+PIECE_SIZE = 2**20  # bytes of a decompressed file at a time; affects only memory
 
 
 def create_decompressor(compression: str) -> Any:

@@ -283,9 +283,10 @@ def _make_wrong_length_error(path: Path, number: int, count: int, expected: int)
 
 # The text of a log file: its encoding, its first lines, and its numbered lines.
 
-
-HEAD_BYTES = 1 << 20  # number of bytes at the start of the file from which the first lines are read
-MAX_ENCODING_BYTES = 1 << 14  # number of bytes at the start, with all names, from which the encoding is detected
+# Bytes at the start of the file from which the first lines are read. Chosen on: rule of thumb.
+HEAD_BYTES = 1 << 20
+# Bytes at the start, with all names, from which the encoding is detected. Chosen on: rule of thumb.
+MAX_ENCODING_BYTES = 1 << 14
 UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

@@ -15,8 +15,10 @@ from ytheta.logs.reading.column_names import BRACKETED_UNITS
 
 COMMENT_PREFIXES = ("#", "%")
 SEPARATORS = (";", "\t", ",", " ")  # separators that are never part of a number come first
+# Lines from which the dialect is detected. Chosen on: rule of thumb.
 SAMPLED_LINES = 200
-MAX_HEADER_ROWS = 4  # lines of names, one for each level
+# Largest number of lines of names, one for each level. Chosen on: rule of thumb.
+MAX_HEADER_ROWS = 4
 MISSING_VALUES = frozenset({"", "na", "n/a", "null", "none", "-"})
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")

@@ -25,7 +25,8 @@ class ExpansionBound:
         return size <= max(self.max_unchecked_size, self.max_checked_ratio * size_in_file)
 
 
-# Recorded numbers have noise, which cannot be compressed much: small content that becomes large is not part of a log.
+# How much larger recorded content may be than in the file. Chosen on: reasoning; recorded numbers have noise, which
+# cannot be compressed much, so small content that becomes large is not part of a log.
 RECORDED = ExpansionBound(max_checked_ratio=100, max_unchecked_size=2**26)
-# Parquet stores constant columns as a number and a count.
+# The same for Parquet. Chosen on: reasoning; it stores constant columns as a number and a count.
 ENCODED = ExpansionBound(max_checked_ratio=1000, max_unchecked_size=2**28)

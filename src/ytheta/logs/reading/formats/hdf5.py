@@ -1,4 +1,4 @@
-"""Arrays of HDF5 files, among them those of MATLAB 7.3; called in the process of ``server``.
+"""Arrays of HDF5 files, among them those of MATLAB 7.3; called in the process of ``array_server``.
 
 Only what is inside the file is read: files with external links, external storage or virtual datasets are refused. Soft
 links are not followed, since their targets are found by themselves.
@@ -16,10 +16,14 @@ from ytheta.logs.reading.column_names import parse_label_name
 from ytheta.logs.reading.formats.array_server import NUMBERS, ListedArray, Listing, RefusedError
 from ytheta.logs.reading.memory import list_texts
 
-MAX_OBJECTS = 10_000  # groups, datasets and links
-MAX_DEPTH = 20  # of groups within groups
-MAX_CELLS = 1000  # of a cell array
-MAX_LABELS = 100_000  # texts of a dataset of joint names, which may have one row per sample
+# Largest number of groups, datasets and links. Chosen on: reasoning; a log has fewer.
+MAX_OBJECTS = 10_000
+# Depth of groups within groups. Chosen on: rule of thumb.
+MAX_DEPTH = 20
+# Largest number of cells of a cell array. Chosen on: rule of thumb.
+MAX_CELLS = 1000
+# Largest number of texts of a dataset of joint names, which may have one row per sample. Chosen on: rule of thumb.
+MAX_LABELS = 100_000
 MATLAB_GROUPS = ("#refs#", "#subsystem#")
 COPY_REMEDY = "copy the data into one file"
 

@@ -23,9 +23,12 @@ from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.table import ColumnTable
 
-MAX_LINE_LENGTH = 1 << 20  # bytes
+# Largest number of bytes of a line. Chosen on: reasoning; a sample has some hundred bytes.
+MAX_LINE_LENGTH = 1 << 20
+# Largest number of columns. Chosen on: reasoning; no log has so many.
 MAX_COLUMNS = 10_000
-MAX_DEPTH = 20  # of objects within objects
+# Depth of objects within objects. Chosen on: rule of thumb.
+MAX_DEPTH = 20
 NAME_KEYS = ("name", "names", "joint_names")
 ITEM_NAME_KEYS = ("name", "joint", "joint_name")  # of an object in a list
 

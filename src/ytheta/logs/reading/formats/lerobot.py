@@ -32,11 +32,15 @@ from ytheta.shapes import PerSample, RowIndices, Shaped
 
 INFO = Path("meta") / "info.json"
 DATA_PATTERN = "data/chunk-*/*.parquet"
-MAX_INFO_SIZE = 1 << 22  # bytes
+# Largest size in bytes of info.json. Chosen on: rule of thumb.
+MAX_INFO_SIZE = 1 << 22
+# Largest number of data files of a dataset. Chosen on: rule of thumb.
 MAX_FILES = 100_000
-MAX_WIDTH = 1000  # entries of a vector
+# Largest number of entries of a vector. Chosen on: reasoning; no robot has so many joints.
+MAX_WIDTH = 1000
 FRAME_KEYS = ("episode_index", "frame_index")
-EPISODE_PAUSE = 1.0  # s between episodes
+# Time in s between episodes. Chosen on: reasoning; any gap separates segments.
+EPISODE_PAUSE = 1.0
 NUMERIC_TYPES = frozenset(
     ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 )

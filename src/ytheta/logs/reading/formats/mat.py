@@ -1,4 +1,4 @@
-"""Arrays of MATLAB files up to version 7.2; called in the process of ``server``.
+"""Arrays of MATLAB files up to version 7.2; called in the process of ``array_server``.
 
 Fields of structs are called ``data.q``. A struct array with one struct per sample gives one row per struct, and a cell
 array of matrices one array per cell. Numeric variables are read when they are needed, structs at once.
@@ -20,9 +20,12 @@ from ytheta.logs.reading.memory import list_texts
 NUMERIC_CLASSES = frozenset(
     ["double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical"]
 )
+# Largest number of arrays. Chosen on: reasoning; a log has fewer.
 MAX_ARRAYS = 10_000
-MAX_DEPTH = 20  # of structs within structs
-MAX_CELLS = 1000  # of a cell array that is not one row per sample
+# Depth of structs within structs. Chosen on: rule of thumb.
+MAX_DEPTH = 20
+# Largest number of cells of a cell array that is not one row per sample. Chosen on: rule of thumb.
+MAX_CELLS = 1000
 
 
 def list_arrays(path: Path) -> Listing:

@@ -32,8 +32,9 @@ from ytheta.shapes import PerSample, Shaped
 
 SUFFIX = ".npy"
 NUMBERS, TEXTS = "fiub", "US"  # NumPy's kinds of numbers and texts
+# Largest number of arrays. Chosen on: reasoning; a log has fewer.
 MAX_ARRAYS = 10_000
-MAX_HEADER_SIZE = 10_000  # bytes, as of NumPy; a header is a short text
+MAX_HEADER_SIZE = 10_000  # bytes of the header of an array, which is a short text. Fixed by: NumPy.
 
 
 def read_npz(path: Path) -> ColumnTable:

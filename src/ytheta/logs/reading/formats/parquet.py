@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 UNNAMED_INDEX = "__index_level_0__"  # as pandas calls it
-PROBE_LIMITS = ProcessLimits(memory=2**33, seconds=30.0, processor_seconds=30.0)  # Polars reserves some GB of addresses
+# Memory in bytes and times in s of the process that reads a schema. Chosen on: Polars, which reserves some GB of
+# addresses.
+PROBE_LIMITS = ProcessLimits(memory=2**33, seconds=30.0, processor_seconds=30.0)
 
 
 @dataclass(frozen=True)
@@ -199,16 +201,20 @@ def explain_errors(path: Path) -> Iterator[None]:
 # Reference     Apache Parquet format 2.11, parquet.thrift; Apache Thrift compact protocol
 # Notation      a structure is a dict from the number of a field to its value; numbers below are those of parquet.thrift
 
-
 MAGIC = b"PAR1"
-FOOTER_TAIL = 8  # bytes: length of the footer, and the magic
-MAX_DEPTH = 16  # of structures in structures
-MAX_COLUMN_DEPTH = 64  # of columns in columns
-MAX_UNPROBED_SIZE = 2**14  # bytes of the schema of Arrow, whose depth is not known: some hundred columns in columns
-MAX_ENTRIES = 10_000_000  # of lists in the footer
-MAX_PAGE_SIZE = 2**31 - 1  # bytes; the format stores it in 32 bits
+FOOTER_TAIL = 8  # bytes: length of the footer, and the magic. Fixed by: the format.
+# Depth of structures in structures. Chosen on: reasoning; the structures of the format are less deep.
+MAX_DEPTH = 16
+# Depth of columns in columns. Chosen on: reasoning; no log is so deep, and Polars reads columns by recursion.
+MAX_COLUMN_DEPTH = 64
+# Bytes of the schema of Arrow, whose depth is not known, up to which it is read without a probe. Chosen on: reasoning;
+# they suffice for some hundred columns in columns.
+MAX_UNPROBED_SIZE = 2**14
+# Largest number of entries of lists in the footer. Chosen on: rule of thumb.
+MAX_ENTRIES = 10_000_000
+MAX_PAGE_SIZE = 2**31 - 1  # bytes; stored in 32 bits. Fixed by: the format.
 
-# Numbers of fields
+# Numbers of fields. Fixed by: parquet.thrift.
 FILE_SCHEMA, FILE_GROUPS, FILE_NOTES = 2, 4, 5
 ELEMENT_CHILDREN = 5
 NOTE_NAME, NOTE_VALUE = 1, 2
@@ -218,7 +224,7 @@ COLUMN_PATH, COLUMN_VALUES, COLUMN_SIZE, COLUMN_PAGES, COLUMN_DICTIONARY = 3, 5,
 PAGE_SIZE, PAGE_SIZE_IN_FILE, PAGE_DATA, PAGE_DICTIONARY, PAGE_DATA_2 = 2, 3, 5, 7, 8
 PAGE_VALUES = 1  # of each kind of page
 
-# Types of the compact protocol
+# Types of the compact protocol. Fixed by: Apache Thrift.
 STOP, TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, MAP, STRUCTURE = 0, 1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 11, 12
 
 Structure = dict[int, Any]

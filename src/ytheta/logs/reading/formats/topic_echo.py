@@ -21,7 +21,7 @@ from ytheta.logs.reading.joint_columns import describe_missing_joints, spell_joi
 from ytheta.logs.reading.table import ColumnTable
 
 WARNING_START = "WARNING: topic "  # of a line about a topic that is not published yet
-FIRST_NAME = 3  # after seconds, nanoseconds and frame
+FIRST_NAME = 3  # after seconds, nanoseconds and frame. Fixed by: ros2 topic echo.
 QUANTITIES = ("q", "qd", "tau")
 
 

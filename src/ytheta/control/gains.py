@@ -18,7 +18,9 @@ from ytheta.shapes import Float, Shaped, SquareMatrix
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
-SYMMETRY_TOLERANCE = 1e-9  # largest entry of G - Gᵀ, relative to the largest entry of G; allows for rounding errors
+# Largest entry of G - Gᵀ of a symmetric gain, relative to the largest entry of G; it allows for rounding errors.
+# Chosen on: rule of thumb.
+SYMMETRY_TOLERANCE = 1e-9
 PER_COORDINATE, PER_UNKNOWN = "actuated coordinate", "unknown parameter"
 MAX_NUMBERS = 3  # numbers of a gain in ``repr``
 

@@ -43,6 +43,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, JointMatrices, PerUnknown, SamplesByJoint, Shaped, UnknownByUnknown
 
+# Largest number of samples of the motion for which gains are chosen. Chosen on: rule of thumb.
 MAX_SAMPLES = 300
 
 
@@ -137,15 +138,26 @@ def _select_samples(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.nd
 
 ReferenceSamples: TypeAlias = tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]  # q, qd, qdd
 
-MIN_LAMBDA = 10.0  # 1/s; long periods require a smaller lambda
+# Smallest lambda in 1/s, unless a long period requires a smaller one. Chosen on: reasoning (Poles, above): errors decay
+# within half a second, and sqrt(a) is larger only for arms of at most 10 cm.
+MIN_LAMBDA = 10.0
+# Largest lambda times the period of the controller. Chosen on: reasoning (Poles, above): a phase lag of 3.4 degrees.
 MAX_LAMBDA_TIMES_PERIOD = 0.04
+# Rate at which r decays, relative to lambda. Chosen on: rule of thumb.
 KAPPA_PER_LAMBDA = 2.0
+# Largest rate of decay times the period. Chosen on: reasoning (Damping, above): a quarter of the limit of stability.
 MAX_RATE_TIMES_PERIOD = 0.5
+# Smallest rate of decay relative to that with which C acts against the damping. Chosen on: reasoning (Damping, above).
 MIN_KAPPA_PER_CORIOLIS_RATE = 2.0
-SPRING_RATIO = 1.5  # stiffness of pd relative to the smallest that the stability proof allows, convergence * damping
-INTEGRAL_SHARE = 0.25  # integral of pid, relative to convergence² * damping
+# Stiffness of pd relative to the smallest that the stability proof allows, convergence * damping. Chosen on: reasoning,
+# so that factors of convergence up to 1.5 keep the proof.
+SPRING_RATIO = 1.5
+# Integral gain of pid, relative to convergence² * damping. Chosen on: rule of thumb.
+INTEGRAL_SHARE = 0.25
 DIFFERENCE_STEP = 1e-4  # s, step of the central difference for dM/dt
-MIN_SCALED_EIGENVALUE = 1e-9  # of M scaled to a diagonal of ones, or of M_links relative to M; below it, no mass moves
+# Smallest eigenvalue of M scaled to a diagonal of ones, or of M_links relative to M; below it, no mass moves.
+# Chosen on: rule of thumb.
+MIN_SCALED_EIGENVALUE = 1e-9
 BACKEND = "interpreter"  # faster than compiling, for a few hundred samples
 
 
@@ -341,10 +353,16 @@ FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {
 # five-bar only; runs that started at 0.3 times the true parameters diverged on half of the robots of the catalog.
 
 
-MAX_OSCILLATION_RATIO = 8.0  # largest ratio on the motion; the damping ratio at that instant is 0.35
-MAX_OSCILLATION_RATIO_CRAIG = 1.0  # smaller, because H_hat must stay invertible
-MIN_RELATIVE_EFFECT = 1e-6  # of a parameter, relative to the largest effect of its kind; smaller effects are raised
-ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02  # rad and m, the tracking errors with which Y is evaluated
+# Largest oscillation ratio on the motion; the damping ratio at that instant is 0.35. Chosen on: simulated runs of all
+# robots of the catalog, see above.
+MAX_OSCILLATION_RATIO = 8.0
+# The same for craig. Chosen on: reasoning, since H_hat must stay positive definite, see above.
+MAX_OSCILLATION_RATIO_CRAIG = 1.0
+# Smallest effect of a parameter, relative to the largest effect of its kind; smaller effects are raised.
+# Chosen on: rule of thumb.
+MIN_RELATIVE_EFFECT = 1e-6
+# Tracking errors in rad and m with which Y is evaluated. Chosen on: rule of thumb.
+ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02
 
 
 @dataclass(frozen=True, eq=False)

@@ -263,12 +263,16 @@ def _differentiate(expression: Any, x: casadi.SX) -> casadi.SX:
 # Construction of a ``Constraint``: the choice of independent equations, and the search for a closed form.
 
 
-# Offsets of an actuated coordinate from home, radians or metres. The largest at which the loops close is used.
+# Offsets of an actuated coordinate from home, radians or metres, of which the largest at which the loops close is used.
+# Chosen on: rule of thumb.
 TEST_OFFSETS = (0.3, 0.1, 0.03)
-MAX_CHANGE = 2.0  # radians or metres: if closing the loops of a pose changes a coordinate by more, the pose is not used
-CLOSED_FORM_TOLERANCE = 1e-12  # metres and radians: the largest gap that a closed form may leave
-# If the values of E at all poses differ by less than this, E is constant. Entries of a constant E that differ from an
-# integer by less are rounded to it, and smaller offsets are set to zero.
+# Largest change of a coordinate, radians or metres, when the loops of a test pose are closed; poses with a larger one
+# are not used. Chosen on: rule of thumb.
+MAX_CHANGE = 2.0
+# Largest gap of the loops, metres and radians, that a closed form may leave. Chosen on: rule of thumb.
+CLOSED_FORM_TOLERANCE = 1e-12
+# Largest difference between the values of E at all poses at which E is constant. Entries of a constant E that differ
+# from an integer by less are rounded to it, and smaller offsets are set to zero. Chosen on: rule of thumb.
 INTEGER_TOLERANCE = 1e-9
 
 

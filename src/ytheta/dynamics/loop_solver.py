@@ -33,8 +33,11 @@ from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 if TYPE_CHECKING:
     import casadi
 
-CELL_SIZE = 0.05  # edge of a cell, radians or metres; all samples of a cell start from the same solution
-MAX_DISTANCE = MAX_STRIDES * MAX_STRIDE  # largest distance of an actuated coordinate from home, radians or metres
+# Edge of a cell in radians or metres; all samples of a cell start from the same solution. Chosen on: rule of thumb.
+CELL_SIZE = 0.05
+# Largest distance of an actuated coordinate from home, radians or metres. Chosen on: the largest number of strides from
+# home, times their largest length.
+MAX_DISTANCE = MAX_STRIDES * MAX_STRIDE
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from ytheta.robot.robot import Robot
 
 # Largest number of joints for which all formulations are counted. With more joints, only the first formulation that
 # accepts the robot is counted, because the tracing time of the closed forms grows quadratically.
+# Chosen on: rule of thumb.
 MAX_JOINTS_TO_COUNT_ALL = 12
 
 

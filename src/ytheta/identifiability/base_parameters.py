@@ -31,7 +31,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerBase, Shaped, freeze
 
 # Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
-# the rank in doubt.
+# the rank in doubt. Chosen on: rule of thumb.
 MIN_GAP_RATIO = 1e3
 
 
@@ -415,9 +415,11 @@ def format_expression(expression: Any, digits: int) -> str:
 
 AXES = "xyz"
 # Ratio of the independent component of a column to the norm of the largest column; up to it, the column is dependent.
-# The value is far above rounding errors and far below the ratios of independent columns of real robots.
+# Chosen on: reasoning, far above rounding errors and far below the ratios of independent columns of real robots.
 DEPENDENCE_TOLERANCE = 1e-7
-ROUNDING_TOLERANCE = 1e-10  # ratio of a coefficient to the largest one of its row; below it, the coefficient becomes 0
+# Smallest ratio of a coefficient to the largest one of its row; below it, the coefficient becomes 0.
+# Chosen on: rule of thumb.
+ROUNDING_TOLERANCE = 1e-10
 
 
 def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:

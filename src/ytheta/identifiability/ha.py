@@ -80,8 +80,12 @@ Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta,
 
 Row: TypeAlias = dict[Place, Any]
 
-MAX_MODEL_PARAMETERS = 2000  # without friction; each unknown twist multiplies the number by four to five
-MAX_COEFFICIENT_RATIO = 10**10  # a coefficient that is smaller by more than this factor is a rounding error
+# Largest number of model parameters without friction; each unknown twist multiplies it by four to five. Chosen on:
+# reasoning, more than any log can identify; a 6R arm with five unknown twists has 6600.
+MAX_MODEL_PARAMETERS = 2000
+# Largest ratio of the largest coefficient of a combination to another one; smaller ones are rounding errors.
+# Chosen on: rule of thumb.
+MAX_COEFFICIENT_RATIO = 10**10
 
 
 def explain_refusal(robot: Robot) -> str | None:

@@ -72,8 +72,8 @@ MOMENT_ENTRIES = {"kx": 0, "ky": 1, "kz": 2}
 # Exponents of length in the units of the combinations. Those not listed here are inertias, with exponent 2.
 LENGTH_EXPONENTS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1}
 INVERSE_GOLDEN_RATIO = (5**0.5 - 1) / 2
-# Largest angle, in rad, that can be due to rounding: 3.1416 differs from half a turn by 7.3e-6 rad, and the angle with
-# cosine 0.7071 differs from an eighth of a turn by 1.0e-5 rad.
+# Largest angle, in rad, that can be due to rounding. Chosen on: angles in files, 3.1416 differs from half a turn by
+# 7.3e-6 rad, and the angle with cosine 0.7071 differs from an eighth of a turn by 1.0e-5 rad.
 MAX_ANGLE_ROUNDING = 2e-5
 
 

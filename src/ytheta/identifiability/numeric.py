@@ -46,12 +46,13 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int
 
 G = 9.81  # m/s2, the unit of acceleration
-# Ratio of a singular value to the largest one; up to it, the singular value counts as a rounding error. Angles in files
-# are rounded: 3.1416 differs from half a turn by 7.3e-6.
+# Ratio of a singular value to the largest one; up to it, the singular value counts as a rounding error. Chosen on:
+# rounded angles in files, 3.1416 differs from half a turn by 7.3e-6.
 MIN_SINGULAR_VALUE = 1e-5
-# If a geometry is known to many digits, singular values down to this one count, provided that those left out are zero
-# up to the rounding errors of arithmetic. Loops give some parameters small effects.
+# Smallest singular value that counts if a geometry is known to many digits and all values left out are rounding errors
+# of arithmetic. Chosen on: reasoning, since loops give some parameters small effects.
 MIN_EXACT_SINGULAR_VALUE = 1e-6
+# Largest singular value that is a rounding error of arithmetic. Chosen on: rule of thumb.
 MAX_ARITHMETIC_ERROR = 1e-12
 
 

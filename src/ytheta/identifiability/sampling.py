@@ -302,9 +302,14 @@ class SampledDrives:
 # Poses of the whole workspace of a robot, with the tangent of its loops.
 
 
-MIN_POSES, MIN_ROWS = 12, 1500  # of the sample; with n actuated coordinates, a pose gives n (n + 1) rows
-MAX_HALVINGS = 12  # number of ranges tried for joints in loops, each half as wide as the one before
-MAX_CONDITION = 1e3  # of the loop equations; poses with a larger condition number have huge rows and are left out
+# Smallest numbers of poses and rows of the sample; with n actuated coordinates, a pose gives n (n + 1) rows.
+# Chosen on: rule of thumb.
+MIN_POSES, MIN_ROWS = 12, 1500
+# Number of ranges tried for joints in loops, each half as wide as the one before. Chosen on: rule of thumb.
+MAX_HALVINGS = 12
+# Largest condition number of the loop equations; poses with a larger one have huge rows and are left out.
+# Chosen on: rule of thumb.
+MAX_CONDITION = 1e3
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState,
 
 POSITIVE_PARAMETERS = ("Ia", "fv", "fc", "fl")
 # Ratio of the smallest second moment about the centre of mass to the largest entry of the inertia tensor about the
-# origin; below it, the second moment is considered a rounding error.
+# origin; below it, the second moment is considered a rounding error. Chosen on: rule of thumb.
 MIN_RELATIVE_MOMENT = 1e-9
 
 _UNITS = np.eye(16).reshape(16, 4, 4)

@@ -25,15 +25,27 @@ from ytheta.shapes import Bool, Float, SquareMatrix
 if TYPE_CHECKING:
     import casadi
 
-SAMPLES = 400  # of errors, states and reference velocities, at each link and joint
-ZERO_PROBABILITY = 0.25  # with which all errors of one kind are zero in a sample
-ERROR_EXPONENTS = (-4.0, 2.0)  # of ten, range of the sampled errors and states, in SI units
-MAX_RELATIVE_POWER = 1e-9  # power above zero, relative to the sum of the absolute values of its terms: rounding errors
-MIN_RELATIVE_LOSS = 1e-13  # power below zero, relative to the same sum; less counts as no loss
-MAX_SCALED_EIGENVALUE = 1e-5  # of a quadratic form scaled to a diagonal of ones, or to SCALE_FLOOR
-SCALE_FLOOR = 1e-9  # smallest diagonal entry by which a quadratic form is scaled, relative to the largest
-SMALL_ERROR, MAX_JUMP = 1e-9, 1e-3  # outputs at errors of SMALL_ERROR, relative to the largest output at errors up to 1
-MIN_DAMPING = 1e-9  # smallest eigenvalue of the damping of all coordinates, relative to the largest
+# Number of samples of errors, states and reference velocities at each link and joint. Chosen on: rule of thumb.
+SAMPLES = 400
+# Probability with which all errors of one kind are zero in a sample. Chosen on: rule of thumb.
+ZERO_PROBABILITY = 0.25
+# Range of the sampled errors and states, as powers of ten in SI units. Chosen on: rule of thumb.
+ERROR_EXPONENTS = (-4.0, 2.0)
+# Largest power above zero that counts as a rounding error, relative to the sum of the absolute values of its terms.
+# Chosen on: rule of thumb.
+MAX_RELATIVE_POWER = 1e-9
+# Smallest power below zero, relative to the same sum, that counts as a loss. Chosen on: rule of thumb.
+MIN_RELATIVE_LOSS = 1e-13
+# Largest amount by which an eigenvalue of the loss, scaled to a diagonal of ones or to SCALE_FLOOR, may be below zero.
+# Chosen on: rule of thumb.
+MAX_SCALED_EIGENVALUE = 1e-5
+# Smallest diagonal entry by which a quadratic form is scaled, relative to the largest. Chosen on: rule of thumb.
+SCALE_FLOOR = 1e-9
+# An output at errors of SMALL_ERROR above MAX_JUMP times the largest output at errors up to 1 is a jump.
+# Chosen on: rule of thumb.
+SMALL_ERROR, MAX_JUMP = 1e-9, 1e-3
+# Smallest eigenvalue of the damping of all coordinates, relative to the largest. Chosen on: rule of thumb.
+MIN_DAMPING = 1e-9
 
 
 def check_conditions(

@@ -405,8 +405,11 @@ class AdaptiveLaw(Law, ABC):
 # Newton steps do not converge or change the coordinates by more than ``MAX_CHANGE``.
 
 
-MAX_RESIDUAL = 1e-11  # m or rad, norm of the residual of all loops; above it, the loops are not closed
-MAX_CHANGE = 0.3  # rad or m, norm of the change of all coordinates; robots move less in one controller step
+# Largest norm of the residuals of all loops, in m or rad, at which the loops are closed. Chosen on: rule of thumb.
+MAX_RESIDUAL = 1e-11
+# Largest norm of the change of all coordinates, in rad or m, that a warm start may cause. Chosen on: reasoning, since
+# robots move less in one controller step.
+MAX_CHANGE = 0.3
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,13 +44,13 @@ from ytheta.shapes import Float, Matrix4
 Transfer: TypeAlias = tuple[bool, ...]
 
 # Smallest ratio of a lever to the largest length of the arm, and smallest product of the y and z components of an axis.
-# Below them, nothing is moved outward, because the mass or second moment would be very large.
+# Below them, nothing is moved outward, since the mass or second moment would be very large. Chosen on: rule of thumb.
 MIN_RELATIVE_LEVER = 1e-2
 # Largest number of axes for which transfers are searched. The time of the search grows with the cube of this number,
-# and the search saves only a few per cent of the operations.
+# and the search saves only a few per cent of the operations. Chosen on: rule of thumb.
 MAX_SEARCHED_AXES = 15
 # Largest allowed value of a mass that is moved outward, divided by the mass of the body before the axis together with
-# all bodies behind that body. Above it, no mass is moved.
+# all bodies behind that body. Above it, no mass is moved. Chosen on: rule of thumb.
 MAX_MASS_RATIO = 10.0
 # For each second moment, the entries of Omega (row and column) by which it is multiplied in (65).
 OMEGA_ENTRIES = {

@@ -25,7 +25,9 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Matrix4, Vector3
 
-ROUNDING_TOLERANCE = 5e-15  # ratio of a value to the sum of its terms' magnitudes; below it, the value is set to 0
+# Smallest ratio of a value to the sum of the magnitudes of its terms; below it, the value is set to 0.
+# Chosen on: rule of thumb.
+ROUNDING_TOLERANCE = 5e-15
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 

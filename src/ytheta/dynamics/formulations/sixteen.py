@@ -38,7 +38,8 @@ LINK_CASES = {
     "center-on-x": ("m", "mpx", "mpxpx", "Ixx", "Iyy", "Izz"),
     "center-on-z": ("m", "mpz", "mpzpz", "Ixx", "Iyy", "Izz"),
 }
-MAX_RELATIVE_REMAINDER = 1e-9  # of a parameter that a case leaves out, relative to parameters of the same unit
+# Largest parameter that a case may leave out, relative to parameters of the same unit. Chosen on: rule of thumb.
+MAX_RELATIVE_REMAINDER = 1e-9
 
 
 def _make_map_to_ten() -> Float[np.ndarray, "10 16"]:

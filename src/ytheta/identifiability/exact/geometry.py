@@ -45,10 +45,14 @@ from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 
+# Largest denominator of a number of the description. Chosen on: reasoning, decimals of twelve digits stay unchanged.
 MAX_DENOMINATOR = 10**12
-ANGLE_TOLERANCE = 1e-9  # rad
+# Largest difference in rad between an angle and a multiple of a quarter turn to which it is rounded.
+# Chosen on: rule of thumb.
+ANGLE_TOLERANCE = 1e-9
 DECIMALS = 12  # of coordinates along turned axes, whose last digits are rounding errors
-MIN_SIMPLIFICATION = 1e6  # factor by which turned axes must reduce the product of denominators
+# Smallest factor by which turned axes must reduce the product of denominators. Chosen on: rule of thumb.
+MIN_SIMPLIFICATION = 1e6
 _X, _Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 

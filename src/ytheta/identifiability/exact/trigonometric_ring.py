@@ -26,7 +26,9 @@ from ytheta.shapes import Shaped
 Function: TypeAlias = Any  # a polynomial of the ring
 Monomial: TypeAlias = tuple[int, ...]  # exponents of the generators
 
-MAX_TERMS = 300_000  # of the Lagrangian of one body with unknown constants
+# Largest number of terms of the Lagrangian of one body with unknown constants. Chosen on: rule of thumb, after a 6R arm
+# with five unknown twists ran out of memory.
+MAX_TERMS = 300_000
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster, Security
 
 # Times in s.
-# Time within which a scheduler and its workers must answer. Chosen on: rule of thumb.
-CONNECT_TIMEOUT = 5.0
+CONNECT_TIMEOUT = 5.0  # within which a scheduler and its workers must answer
 POLL_INTERVAL = 0.5  # between two looks at the connection while a result is awaited
-# Time after which a scheduler that does not answer is lost. Chosen on: rule of thumb.
-MAX_DISCONNECTED = 5.0
+MAX_DISCONNECTED = 5.0  # after which a scheduler that does not answer is lost
 DASK_SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1TiB",  # no warnings about large items
     "distributed.scheduler.http.routes": [],

@@ -225,16 +225,19 @@ def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Boo
 MIN_ROWS = 30
 # Largest number of rows from which the range and the noise are estimated. Affects only time.
 MAX_SAMPLED_ROWS = 200_000
-# The distance of a value is its distance from the median of five rows. The distance of a spike exceeds these minima.
-# Distance divided by the 99 % quantile of the distances. Chosen on: recorded logs of six robots, which reach 15.
+
+# A spike exceeds all of these minima.
+
+# Distance of a spike from the median of five rows, divided by the 99 % quantile of the distances. Chosen on: recorded
+# logs of six robots, which reach 15.
 MIN_NOISE_RATIO = 20.0
-# Distance divided by the range of the column, for torques and velocities. Chosen on: rule of thumb.
+# The same distance divided by the range of the column, for torques and velocities. Chosen on: rule of thumb.
 MIN_RANGE_RATIO = 0.1
 # The same for positions; it is lower because positions change continuously. Chosen on: rule of thumb.
 MIN_POSITION_RANGE_RATIO = 0.01
-# Distance of a position in rad or m. Chosen on: rule of thumb.
+# The same distance of a position in rad or m. Chosen on: rule of thumb.
 MIN_POSITION_DISTANCE = 1e-3
-# Distance divided by the largest absolute value of the column. Chosen on: rule of thumb.
+# The same distance divided by the largest absolute value of the column. Chosen on: rule of thumb.
 MIN_VALUE_RATIO = 0.02
 MAX_LISTED_SPIKES = 3  # affects only the length of a message
 

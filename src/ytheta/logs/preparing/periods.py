@@ -15,6 +15,7 @@ from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float, PerSample, SamplesByJoint
 
 # The dissimilarity of the motion and the same motion one lag later is defined in ``_compute_dissimilarity``.
+
 # Largest dissimilarity at a lag of one period. Chosen on: rule of thumb.
 MAX_DISSIMILARITY = 0.02
 # The period is the shortest lag at which the dissimilarity has a local minimum of at most this factor times the global

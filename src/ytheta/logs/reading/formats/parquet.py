@@ -214,7 +214,7 @@ MAX_UNPROBED_SIZE = 2**14
 MAX_ENTRIES = 10_000_000
 MAX_PAGE_SIZE = 2**31 - 1  # bytes; stored in 32 bits. Fixed by: the format.
 
-# Numbers of fields. Fixed by: parquet.thrift.
+# Numbers of fields; the last is that of each kind of page. Fixed by: parquet.thrift.
 FILE_SCHEMA, FILE_GROUPS, FILE_NOTES = 2, 4, 5
 ELEMENT_CHILDREN = 5
 NOTE_NAME, NOTE_VALUE = 1, 2
@@ -222,7 +222,7 @@ GROUP_COLUMNS, GROUP_ROWS = 1, 3
 CHUNK_METADATA = 3
 COLUMN_PATH, COLUMN_VALUES, COLUMN_SIZE, COLUMN_PAGES, COLUMN_DICTIONARY = 3, 5, 7, 9, 11
 PAGE_SIZE, PAGE_SIZE_IN_FILE, PAGE_DATA, PAGE_DICTIONARY, PAGE_DATA_2 = 2, 3, 5, 7, 8
-PAGE_VALUES = 1  # of each kind of page
+PAGE_VALUES = 1
 
 # Types of the compact protocol. Fixed by: Apache Thrift.
 STOP, TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, MAP, STRUCTURE = 0, 1, 2, 3, (4, 5, 6), 7, 8, (9, 10), 11, 12

@@ -1,7 +1,7 @@
 """Suggested gains: the settings of a controller for a robot, a motion and a rate.
 
 The gains are computed from the inertias of the robot description, at samples of the reference trajectory. The rules are
-in ``feedback_gains`` and ``adaptation_gains``.
+above ``suggest_feedback`` and ``suggest_adaptation``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The constraints of a robot's loops: x = U(Q), xd = E Qd, xdd = E Qdd + Edot Qd, without constraint forces.
 
+``build_constraint`` makes the constraint of a robot; ``compute_drive_motion`` computes the motion of all joints and
+drives from that of the actuated coordinates.
+
 Identity      c(U(Q)) = 0 for the closure equations c of all cut joints; tau = E^T rho by virtual work
 Reference     [walker1988] sec. 2.3, (4)-(9)
 Accepts       loops cut at joints of any kind, with couplings q = A x + b; robots without loops have E = 1
@@ -10,7 +13,7 @@ Notation      code      paper   meaning                                         
               Jp, Ja            derivatives of c by passive and by actuated coordinates   passive x …
 Differs from  the paper in: E and Edot come from the equations, by automatic differentiation (the paper's epsilon
               algebra), not from a solution U programmed by hand: Jp Edot_p = -(Jdot E). Redundant equations, such as
-              those of a planar loop, are left out (see ``builder``).
+              those of a planar loop, are left out (see ``build_constraint``).
 """
 
 from __future__ import annotations
@@ -68,7 +71,7 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """The closure equations of a robot's loops, in symbols x of its coordinates. Made by ``builder.build_constraint``.
+    """The closure equations of a robot's loops, in symbols x of its coordinates. Made by ``build_constraint``.
 
     ``actuated`` and ``passive`` are indices into x. ``equations`` are independent closure equations, as many as there
     are passive coordinates. The loops are closed at the coordinates ``home``. Without loops there are no cut joints and

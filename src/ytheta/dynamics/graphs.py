@@ -1,8 +1,8 @@
 """Graphs of a whole robot, with its drives, forces, couplings and loops, ready to be compiled to kernels.
 
 The first input is the vector of the robot's coordinates. This input is called ``q``, or ``x`` if the robot has loops.
-The loops must be closed at x (see ``loops``). Velocities, accelerations and torques belong to the actuated coordinates.
-Without loops, all coordinates are actuated.
+The loops must be closed at x (see ``constraint``). Velocities, accelerations and torques belong to the actuated
+coordinates. Without loops, all coordinates are actuated.
 """
 
 from __future__ import annotations

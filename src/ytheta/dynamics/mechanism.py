@@ -1,4 +1,4 @@
-"""Mechanism: the tree of moving bodies of a robot, with its geometry as arrays.
+"""Mechanism: the tree of moving bodies of a robot, with its geometry as arrays; and ``Motion``, in scalars of any type.
 
 Bodies are the moving links and the loads of the merged robot, parents before children. The geometry of a body is the
 transform from its parent's link frame to its own (see ``robot.parts``)::

@@ -237,10 +237,10 @@ def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motio
 #
 # By virtual work, a unit torque on a drive contributes the drive's row of the drive Jacobian, transposed, to tau. The
 # four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its
-# velocity (fc), and one (fo); see ``drive_motion``. A drive with a ``root`` has the column fs, sign times root of the
+# velocity (fc), and one (fo); see ``DriveMotion``. A drive with a ``root`` has the column fs, sign times root of the
 # speed. A drive with a ``load`` has the column fl, sign times size of the torque that the drive transmits. This torque
 # depends on the inertial parameters, so that the column is computed with the values of the robot. Each declared force
-# has one column, after those of the drives; see ``declared_forces``.
+# has one column, after those of the drives; see ``compute_force_shapes``.
 
 
 LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]
@@ -278,7 +278,7 @@ def full_regressor(
 
 # Declared forces of a robot as columns of Y: springs, counterbalances and other forces of known shape.
 #
-# Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``drive_motion``), k the last parameters of theta
+# Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``DriveMotion``), k the last parameters of theta
 # Accepts       every robot; forces may act on, and depend on, passive and coupled joints, cut joints and motors
 # Notation      code      meaning                                                             shape
 #               shapes    torque of every drive per unit of each force                        drives x forces

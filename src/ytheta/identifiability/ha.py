@@ -24,7 +24,8 @@ Differs from  the paper in:
                 inertia.
               - (17), p_i >= 1, is proved in the paper for bodies with mass; if ``zero`` is used, p_i can be 0.
               - Only lengths and angles that are symbols count as unknown; (15) and (27) hold over inertias and these.
-              - ``base_parameters`` does not expand the Lagrangian: ``energy_span`` finds the same rank joint by joint.
+              - ``base_parameters`` does not expand the Lagrangian: ``compute_energy_span`` finds the same rank joint by
+                joint.
 Exactness     Ranks of rational matrices are found by elimination, without sampling and without a tolerance.
               ``exact.geometry`` rounds angles and lengths to rational numbers, within 2e-12. Only the last step, from
               the rational basis to K, uses floats. ``regroup_lagrangian`` works in the link frames of the robot

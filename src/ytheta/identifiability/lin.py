@@ -6,7 +6,7 @@ Reference     [lin1995] sec. II, Theorem 2; (86), (87) for kappa
 Accepts       trees of revolute and prismatic joints with any axes; loads; symbolic lengths; rotor inertia; any gravity;
               floating bases. Not: loops, couplings, motors that are not part of a joint
 Notation      code      paper        meaning
-              m, k, U   m hat, k, U  constants of a composite body in its joint frame, see ``inertia_constants``
+              m, k, U   m hat, k, U  constants of a composite body in its joint frame, see ``composite_bodies``
               u, o      u, s         axes and origins of the joints at q = 0, in base axes. The rules use an angle
                                      between two axes only if all revolute joints between them are parallel, so
                                      that the angle does not depend on q

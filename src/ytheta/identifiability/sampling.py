@@ -210,7 +210,7 @@ def _compute_entries(
 # Notation      code     meaning                                                            shape
 #               D        rates of joints, moving cut joints and motors per unit Qd          poses x drives x actuated
 #               shapes   torque of every drive per unit of each declared force              poses x drives x forces
-# Differs from  ``dynamics.drive_motion`` and ``dynamics.declared_forces``, whose numbers are the same: these are arrays
+# Differs from  ``compute_drive_motion`` and ``compute_force_shapes``, whose numbers are the same: these are arrays
 #               of poses, which need no graph.
 
 

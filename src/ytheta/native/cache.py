@@ -232,7 +232,7 @@ class RecentValues(Generic[Value]):
 # The cache of graphs: traced computations are found again, in this process or in the cache on disk.
 #
 # Payload    one line of JSON (name, inputs, shape, places, made_from, instructions), then the text of the function
-# Trust      see ``native.cache``: CasADi parses only texts that this user's processes have stored, checksum included
+# Trust      see above: CasADi parses only texts that this user's processes have stored, checksum included
 
 
 _graphs: RecentValues[Graph] = RecentValues(kept=64)

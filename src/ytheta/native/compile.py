@@ -1,4 +1,7 @@
-"""Compilation of graphs into kernels, with a cache in memory and one on disk."""
+"""Compilation of graphs into kernels, with a cache in memory and one on disk.
+
+``Machine`` loads object code into memory and calls it; ``CodeMemory`` releases this memory after the last call.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ class Machine:
         self._local = threading.local()
 
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
-        """Write the array of one sample to ``out``; return an ``Outcome``."""
+        """Write the array of one sample to ``out``; return a ``KernelOutcome``."""
         try:
             scratch = self._local.scratch
         except AttributeError:
@@ -114,7 +117,7 @@ class Machine:
         return self._one(scratch, out, *vectors)
 
     def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int:
-        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return an ``Outcome``.
+        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return a ``KernelOutcome``.
 
         ``out`` is the array of the results of all samples.
         """
@@ -127,7 +130,7 @@ class Machine:
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
         """Write the nonzeros of the samples ``first`` to ``last - 1`` to successive columns of ``values``.
 
-        Return the first of these columns, or an ``Outcome``, which is negative. If ``first`` equals ``last``, the
+        Return the first of these columns, or a ``KernelOutcome``, which is negative. If ``first`` equals ``last``, the
         arguments are only checked.
         """
         try:
@@ -137,7 +140,7 @@ class Machine:
         return self._block(scratch, values, first, last, *arrays)
 
     def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int:
-        """Pass the blocks of all samples to the consumer, in order; return an ``Outcome``.
+        """Pass the blocks of all samples to the consumer, in order; return a ``KernelOutcome``.
 
         There must be as many samples as the consumer expects.
         """

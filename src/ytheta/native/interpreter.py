@@ -25,7 +25,7 @@ class Interpreter:
         self._places = np.array(graph.places, dtype=int)
 
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
-        """Write the array of one sample to ``out``; return an ``Outcome``."""
+        """Write the array of one sample to ``out``; return a ``KernelOutcome``."""
         if not self._are_plain(vectors, ()):
             return KernelOutcome.NOT_PLAIN
         batch = tuple(
@@ -34,7 +34,7 @@ class Interpreter:
         return self.write_dense(batch, 0, 1, out[np.newaxis])
 
     def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int:
-        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return an ``Outcome``.
+        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return a ``KernelOutcome``.
 
         ``out`` is the array of the results of all samples.
         """
@@ -55,8 +55,8 @@ class Interpreter:
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
         """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
 
-        Return 0, the first of these columns, or an ``Outcome``, which is negative. If ``first`` equals ``last``, the
-        arguments are only checked.
+        Return 0, the first of these columns, or a ``KernelOutcome``, which is negative. If ``first`` equals ``last``,
+        the arguments are only checked.
         """
         if not self._are_plain(arrays, (self._count_samples(arrays),)):
             return KernelOutcome.NOT_PLAIN
@@ -68,7 +68,7 @@ class Interpreter:
         return 0
 
     def feed(self, arrays: tuple[Any, ...], consumer: BlockConsumer) -> int:
-        """Pass the blocks of all samples to the consumer, in order; return an ``Outcome``."""
+        """Pass the blocks of all samples to the consumer, in order; return a ``KernelOutcome``."""
         if not self._are_plain(arrays, (consumer.samples,)):
             return KernelOutcome.NOT_PLAIN
         values = np.empty((len(self._places), self.columns))
@@ -108,7 +108,7 @@ class Interpreter:
 
 
 def _is_plain(array: Any, shape: tuple[int, ...]) -> bool:
-    """Whether an array is plain and has this shape (see ``Outcome``)."""
+    """Whether an array is plain and has this shape (see ``KernelOutcome``)."""
     if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != shape:
         return False
     return array.flags.c_contiguous and array.flags.aligned

@@ -241,9 +241,9 @@ class Kernel(Displayed):
 
 # Block consumer: a function of machine code that takes the blocks of a kernel, one after the other.
 #
-# The function is ``function(context, first, count, values, stride)``: value k of sample ``first + j`` is at ``values[k
-# * stride + j]`` for j < ``count``. It may overwrite these values. It is called without Python's global lock, so it
-# must not use Python. The next block overwrites the values.
+# The function is ``function(context, first, count, values, stride)``: value k of sample ``first + j`` is at
+# ``values[k * stride + j]`` for j < ``count``. It may overwrite these values. It is called without Python's global
+# lock, so it must not use Python. The next block overwrites the values.
 
 
 _INTEGER, _POINTER = ctypes.c_int64, ctypes.c_void_p
@@ -270,11 +270,10 @@ class BlockConsumer:
         _FUNCTION(self.function)(self.context, first, values.shape[1], address, stride)
 
 
-# Outcome: how the evaluation of a kernel ended.
-
-
 class KernelOutcome(IntEnum):
-    """DONE is 0, so that a call has succeeded if its outcome is false. All others are negative.
+    """How the evaluation of a kernel ended. DONE is 0, so a call has succeeded if its outcome is false.
+
+    All others are negative.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ Notation      code     meaning
               torque   the torque that the drive transmits, without friction and offset
 
 The offset of a drive does not change its sign with the velocity and is not part of the curve. The kernels compute the
-same laws in symbols, see ``dynamics.drive_motion``.
+same laws in symbols, see ``dynamics.constraint``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Differs from  the paper in: Lambda and the adaptation may be full matrices; any 
               last term of (21). Viscous friction is computed with the *measured* velocity (22), so that dV/dt is the
               power of the feedback and contains no friction.
               Drives and declared forces are added after the recursion over the tree of links (``spatial_tree``).
-Two ways      ``Recursion`` evaluates symbols for the graph. In ``evaluate``, it evaluates floats, as in the paper.
+Two ways      ``WalkerRecursion`` evaluates symbols for the graph and, in ``evaluate``, floats, as in the paper.
 """
 
 from __future__ import annotations

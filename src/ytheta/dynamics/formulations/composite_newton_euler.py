@@ -70,7 +70,7 @@ def inverse_dynamics(
     zero: Any = 0,
     observe: Observer = ignore,
 ) -> Shaped[np.ndarray, "joints"]:
-    """tau of the joints. The angles of ``motion`` are q + arm.offsets; ``zero``: see ``body_motion``."""
+    """tau of the joints. The angles of ``motion`` are q + arm.offsets; ``zero``: see ``compute_body_motions``."""
     motions = compute_body_motions(arm, motion, zero, observe)
     children: list[list[int]] = [[] for _ in arm.axes]
     mu, zeta, tau = [zeros(3)] * len(arm.axes), [zeros(3)] * len(arm.axes), zeros(len(arm.axes))
@@ -215,7 +215,7 @@ def _take_first_moment(axis: JointAxis, body: CompositeBody) -> AnyVector3:
 # Differs from  the paper in: trees, in which the frames of second children also need a rotation by gamma.
 #
 # The integer 0 is a structural zero, which needs no operation; see ``vectors``. ``zero`` replaces it where the paper
-# uses full vectors; ``operation_table`` counts with it.
+# uses full vectors; ``count_recursion_operations`` counts with it.
 
 
 # Called with body and name of a variable of Table II as soon as the variable has been computed.

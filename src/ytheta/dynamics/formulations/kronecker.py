@@ -4,7 +4,7 @@ Identity      tau = Y_tau(q, qd, qdd) @ theta; with two velocities Y_S(q, qd, v,
 Reference     [fernandez2000] secs. 3 and 4, (5)-(25), (33)-(40)
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
 Notation      code   paper      meaning                                                          shape
-              U      U_jl       ∂T_l/∂q_j, see ``transforms``                                    4 x 4
+              U      U_jl       ∂T_l/∂q_j, see ``compute_transforms``                            4 x 4
               UU     U_kjl      ∂²T_l/∂q_k ∂q_j                                                  4 x 4
               X      -          Σ_j U_jl vd_j + Σ_jk U_kjl qd_j v_k, the second factor of ⊗      4 x 4
               Y16    Y_tau      regressor of all entries of the pseudo-inertias J_l              n x 16 bodies

@@ -3,7 +3,7 @@
 Identity      tau = Y theta with Y = d/dt W(q, qd) + Yhat(q, qd); W theta = M qd is the generalized momentum and
               Yhat theta = -∂(T - U)/∂q. With two velocities, W(q, v) theta = M v, Yhat theta = -C(q, qd)ᵀ v + g, and
               tau = M vd + C(q, qd) v + g with C the matrix of Christoffel symbols
-Reference     [lu1993] sec. III, (21)-(49), appendix (97)-(129); (50)-(59) are in ``principal_axes``
+Reference     [lu1993] sec. III, (21)-(49), appendix (97)-(129); (50)-(59) in ``principal_axes_columns``
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
 Notation      code       paper            meaning                                             shape   frame
               R          (0 i)R           axes of link i                                      3 x 3   0
@@ -225,7 +225,7 @@ def _list_bodies(mechanism: Mechanism) -> range:
 # Reference     [lu1993] (22), (30), (32), (43), (47)
 #
 # ``LinkRows`` is one way to write the columns of a link: for the general link (``lagrange``), or shorter for a special
-# one (``principal_axes``).
+# one (``principal_axes_columns``).
 
 
 Columns: TypeAlias = Shaped[np.ndarray, "joints params"]

@@ -1,7 +1,7 @@
 """Walker's inverse dynamics on a binary tree of links, in spatial notation.
 
 Identity      rho = Y(q, qd, qdd) @ theta   for every theta; with loops tau = E^T rho (see ``full_regressor``)
-Reference     [walker1988] (1)-(3), (11)-(15), (18)-(21), (25), sec. 5 (the procedures); the tree: ``binary_tree``
+Reference     [walker1988] (1)-(3), (11)-(15), (18)-(21), (25), sec. 5 (the procedures); the tree: ``build_binary_tree``
 Accepts       trees of revolute and prismatic joints with any axis, loads, loops cut at joints of any kind, floating
               bases
 Notation      code   paper     meaning                                          shape   frame

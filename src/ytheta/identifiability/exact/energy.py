@@ -2,7 +2,7 @@
 
 The functions h_i are represented by their span: h_iᵀ = fᵀ B with independent functions f and a matrix B of at most ten
 rows. The twists V_i are represented in the same way. At the next joint, f is multiplied by the functions of that joint
-(see ``energy_maps``), and the products are independent again. The coefficients of each product form a row, and
+(see ``EnergyMaps``), and the products are independent again. The coefficients of each product form a row, and
 dependent rows are eliminated. So no polynomial in all joints is ever formed, and the work is the same for every joint,
 in chains and in trees.
 

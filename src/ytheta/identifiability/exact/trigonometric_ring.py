@@ -184,7 +184,7 @@ def name_cosine_and_sine(angle: str) -> tuple[str, str]:
 
 
 def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[list[Function]]:
-    """Return L_i of (3) for every body: the functions that multiply its ten parameters (see ``energy_maps``)."""
+    """Return L_i of (3) for every body: the functions that multiply its ten parameters (see ``EnergyMaps``)."""
     zero = ring.ring.zero
     ground = [zero, *(ring.ring(x) for x in mechanism.gravity), *[zero] * 6]
     energies: list[list[Function]] = []

@@ -6,12 +6,13 @@
 ``feed(scratch, samples, function, context, *inputs)``   calls a function of machine code with all blocks, in order
 
 Arguments  ``scratch`` is a bytearray that no other thread uses at the same time. ``out`` and the inputs are plain
-           arrays (see ``Outcome``). The array ``out`` of a block has one row per nonzero and ``layout.stride`` columns.
-           The block begins in the first column that is aligned to vectors. The inputs of ``feed`` have ``samples``
-           samples; ``function`` and ``context`` are addresses, see ``block_consumer``.
-Results    An entry point returns an ``Outcome`` as an integer, and never raises; ``block`` returns the first column of
-           the block instead of DONE. All arguments are checked before anything is written, so that no argument except
-           the addresses of ``feed`` can cause an access out of bounds. If there are no samples, nothing is computed.
+           arrays (see ``KernelOutcome``). The array ``out`` of a block has one row per nonzero and ``layout.stride``
+           columns. The block begins in the first column that is aligned to vectors. The inputs of ``feed`` have
+           ``samples`` samples; ``function`` and ``context`` are addresses, see ``BlockConsumer``.
+Results    An entry point returns a ``KernelOutcome`` as an integer, and never raises; ``block`` returns the first
+           column of the block instead of DONE. All arguments are checked before anything is written, so that no
+           argument except the addresses of ``feed`` can cause an access out of bounds. If there are no samples, nothing
+           is computed.
 Buffers    are acquired at the beginning of a call and released at its end. Between two calls, nothing is held.
 Threads    ``dense``, ``block`` and ``feed`` release Python's global lock while they compute. ``one`` keeps it, because
            releasing it would take longer than the computation.

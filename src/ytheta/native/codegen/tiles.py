@@ -190,7 +190,7 @@ def emit_feed_blocks(layout: Layout) -> str:
     """Return ``@feed_blocks(samples, function, context, scratch, arrays of the inputs …)``; true if not finite.
 
     It writes one block after the other to the section of values, and calls the function with each of them (see
-    ``block_consumer``).
+    ``BlockConsumer``).
     """
     arrays = "".join(f", ptr %x{k}" for k in list_used_inputs(layout))
     return f"""define internal i1 @feed_blocks(i64 %samples, ptr %function, ptr %context, ptr %scratch{arrays}) #0 {{

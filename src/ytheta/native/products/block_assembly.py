@@ -13,7 +13,7 @@ from __future__ import annotations
 from ytheta.native.codegen.assembly import FunctionBody
 
 CONTEXT = (
-    "groups",  # table of two integers per group, see ``assembly``
+    "groups",  # table of two integers per group, see ``row_assembly``
     "group_count",
     "only_right",
     "sums",
@@ -41,7 +41,7 @@ def compute_scratch_stride(samples: int) -> int:
 
 
 def emit_add_block(lanes: int, samples: int) -> list[str]:
-    """Return ``@add_block`` for ``samples`` samples at a time; it uses the functions of ``assembly``."""
+    """Return ``@add_block`` for ``samples`` samples at a time; it uses the functions of ``emit_products_module``."""
     return [_COPY_SIGNAL, _emit_scale_row(lanes), _emit_mask_groups(samples), _emit_body(samples)]
 
 

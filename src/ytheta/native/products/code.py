@@ -1,4 +1,4 @@
-"""The machine code of ``assembly``: compiled once for this processor, or found in the cache on disk."""
+"""The machine code of all sums over rows: compiled once for this processor, or found in the cache on disk."""
 
 from __future__ import annotations
 

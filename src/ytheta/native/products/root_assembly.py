@@ -14,7 +14,7 @@ from ytheta.native.codegen.assembly import FunctionBody
 
 
 def emit_root_update(lanes: int) -> list[str]:
-    """Return the declarations and functions of ``@update_root``; it uses the functions of ``assembly``."""
+    """Return the declarations and functions of ``@update_root``; it uses the functions of ``emit_products_module``."""
     v = f"<{lanes} x double>"
     return [
         f"declare double @llvm.vector.reduce.fadd.v{lanes}f64(double, {v})",

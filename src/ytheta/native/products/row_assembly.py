@@ -1,4 +1,4 @@
-"""LLVM assembly of sums of products between the rows of a group.
+"""LLVM assembly of sums over groups of rows: products between the rows of a group, and combinations of rows.
 
 Rows are taken in tiles of T. The products of two tiles are T² running sums of vectors, which stay in registers while
 the samples pass by. At the end the lanes of these sums are added. Tiles are filled up with copies of the right side, so

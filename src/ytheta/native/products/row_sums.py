@@ -1,5 +1,7 @@
 """Sums over groups of rows: their products with each other, and their linear combinations.
 
+``make_consumer`` adds them up over all blocks of a kernel; ``update_root`` updates the root of a covariance.
+
 A matrix of NumPy would need one call per group. The groups of a regressor, one per joint, have so few rows that such
 calls take as long as the products, and threads wait for each other at every call. Here one call serves all groups, and
 releases Python's global lock while it computes.

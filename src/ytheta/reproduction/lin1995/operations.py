@@ -1,6 +1,6 @@
 """Tables II and III of lin1995: operations of the recursion by variable, and of whole arms.
 
-The operations are those of ``composite_newton_euler``, which runs on scalars that count; see ``operation_table``.
+The operations are those of ``composite_newton_euler``, which runs on scalars that count; see ``operation_counts``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench mutations fuzz format constraints clean
+.PHONY: demo test check lint bench mutations fuzz format constraints clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/runtime
@@ -14,12 +14,14 @@ demo: $(VENV)/runtime
 test: $(VENV)/dev
 	@$(BIN)/python -m pytest -n auto
 
-check: $(VENV)/dev
-	@$(BIN)/ruff format --check src tests benchmarks examples tools
-	@$(BIN)/ruff check src tests benchmarks examples tools
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest -n auto
+check: lint test
+
+# Formatting, lint, types and import contracts; prints nothing but what is wrong.
+lint: $(VENV)/dev
+	@$(BIN)/ruff format --quiet --check src tests benchmarks examples tools
+	@$(BIN)/ruff check --quiet src tests benchmarks examples tools
+	@result=$$($(BIN)/mypy) || { echo "$$result"; exit 1; }
+	@result=$$($(BIN)/lint-imports) || { echo "$$result"; exit 1; }
 
 bench: $(VENV)/dev
 	@$(BIN)/python -m benchmarks

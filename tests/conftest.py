@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,15 @@ settings.register_profile(
     "ytheta", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ytheta")
+
+
+MAX_EXIT_TIME = 60.0  # s, of a process that has run its tests
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Limit the time until the process has ended, which may wait for threads; then show the stacks of all of them."""
+    faulthandler.dump_traceback_later(MAX_EXIT_TIME, exit=True, file=sys.__stderr__)
 
 
 @pytest.fixture(scope="session")

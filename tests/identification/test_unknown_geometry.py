@@ -15,8 +15,9 @@ from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, ma
 from ytheta.errors import InputError, RobotError, UnsetAngleError, UnsetLengthError
 from ytheta.files.symbols import Angle
 from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.equations.differential import make_torque_kernel
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.unknown_geometry import find_driving_friction, make_torque_kernel
+from ytheta.identification.fit_findings import find_driving_friction
 from ytheta.robot.frame import Frame
 
 

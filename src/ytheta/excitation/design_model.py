@@ -101,8 +101,8 @@ def _add_load(robot: Robot, payload: float | Inertia) -> DesignModel:
 
 def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:
     read = read_model(model) if isinstance(model, str | Path) else model
-    base = find_earlier_model(read).base if isinstance(read, Model) else read.base
-    if not isinstance(base, BaseParameters):
+    base = find_earlier_model(read).base if isinstance(read, Model) else read.base.standard_combinations
+    if base is None:
         raise InputError("the model was identified with unknown geometry, but a design needs the geometry")
     drives = dict(base.robot.drives)  # an identification may choose friction laws and their transition speeds
     base.check_robot(robot.with_drives(lambda name, drive: drives.get(name, drive)))

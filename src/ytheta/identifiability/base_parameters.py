@@ -79,6 +79,10 @@ class BaseParameters(Displayed):
 
     subject: ClassVar[str] = "base_parameters"
     noun: ClassVar[str] = "base parameters"
+    # What only parameters without geometry have, see ``model_parameters``.
+    unknown_geometry: ClassVar[Mapping[str, list[str]]] = {}
+    function_texts: ClassVar[None] = None
+    positive_names: ClassVar[tuple[str, ...]] = ()
 
     robot: Robot
     method: str
@@ -93,6 +97,11 @@ class BaseParameters(Displayed):
 
     def __len__(self) -> int:
         return len(self.independent)
+
+    @property
+    def standard_combinations(self) -> BaseParameters:
+        """These parameters, which are combinations of standard parameters."""
+        return self
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -284,7 +293,7 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
 #
 # Two kinds exist. ``BaseParameters`` need the geometry: their regressor consists of columns of the standard regressor.
 # The parameters of a ``Regrouping`` contain the unknown lengths: their regressor needs no geometry. Equations,
-# estimators and assessment use only this interface.
+# estimators and assessment use only this interface: what differs between the kinds is one of its properties.
 
 
 @runtime_checkable
@@ -303,6 +312,13 @@ class ModelParameters(Protocol):
     leading_terms    a standard parameter of each combination and the power of length that multiplies it: the unit
     selected         the standard parameters of which the parameters consist
     identifiability  by standard parameter: known alone, only in combination, or no effect
+    standard_combinations
+                     the parameters as combinations beta = K theta of standard parameters; None if the geometry is
+                     unknown, since K depends on it
+    unknown_geometry lengths and angles without a value, for model files and findings; empty if the geometry is known
+    function_texts   the function of the motion that multiplies each parameter, as text; None if the geometry is known
+    positive_names   sums of masses and moments of inertia, which cannot be negative; empty if the geometry is known,
+                     since bodies are then found for the parameters
     """
 
     @property
@@ -325,6 +341,14 @@ class ModelParameters(Protocol):
     def selected(self) -> tuple[str, ...]: ...
     @property
     def identifiability(self) -> Mapping[str, Identifiability]: ...
+    @property
+    def standard_combinations(self) -> BaseParameters | None: ...
+    @property
+    def unknown_geometry(self) -> Mapping[str, list[str]]: ...
+    @property
+    def function_texts(self) -> tuple[str, ...] | None: ...
+    @property
+    def positive_names(self) -> tuple[str, ...]: ...
     def __len__(self) -> int: ...
     def check_robot(self, robot: Robot) -> None: ...
     def with_robot(self, robot: Robot) -> ModelParameters: ...

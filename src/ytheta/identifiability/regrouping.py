@@ -47,6 +47,7 @@ from ytheta.identifiability.exact.trigonometric_ring import Function, Trigonomet
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters, select_parameters
+from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
 
@@ -92,6 +93,7 @@ class Regrouping(Displayed):
     noun: ClassVar[str] = "model parameters"
     method: ClassVar[str] = "ha"
     findings: ClassVar[tuple[Finding, ...]] = ()
+    standard_combinations: ClassVar[None] = None  # they depend on the geometry
 
     robot: Robot
     ring: TrigonometricRing
@@ -147,6 +149,21 @@ class Regrouping(Displayed):
     def independent(self) -> tuple[str, ...]:
         """The names: all model parameters are independent, and none is marked with a star."""
         return self.names
+
+    @property
+    def unknown_geometry(self) -> dict[str, list[str]]:
+        """Lengths and angles that have no value, by the keys that they have in a model file."""
+        return {UNKNOWN_LENGTHS: list(self.robot.unset_lengths), UNKNOWN_ANGLES: list(self.robot.unset_angles)}
+
+    @cached_property
+    def positive_names(self) -> tuple[str, ...]:
+        """Names of the combinations that are sums of masses, moments and rotor inertias, which cannot be negative."""
+        return tuple(
+            parameter_name(joint.name, f"X{n}")
+            for joint, combinations in zip(self.robot.movable, self.combinations, strict=True)
+            for n, combination in enumerate(combinations, start=1)
+            if combination.is_positive
+        )
 
     @cached_property
     def selected(self) -> tuple[str, ...]:
@@ -337,6 +354,9 @@ class Regrouping(Displayed):
 # Combinations X_ij of standard parameters and unknown constants in a regrouped Lagrangian, as terms and in SymPy.
 
 
+POSITIVE_PARAMETERS = ("m", "Ixx", "Iyy", "Izz", "Ia")  # masses and moments of inertia, which cannot be negative
+
+
 @dataclass(frozen=True)
 class LagrangianCombination:
     """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown constants, and a factor.
@@ -345,6 +365,16 @@ class LagrangianCombination:
     """
 
     terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether all factors of masses, moments and rotor inertias are positive; lengths may be negative."""
+        return all(
+            parameter.rpartition(".")[2] in POSITIVE_PARAMETERS
+            and factor > 0
+            and all(power % 2 == 0 for _, power in powers)
+            for parameter, powers, factor in self.terms
+        )
 
     def evaluate(self, theta: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
         """Evaluate the combination for parameters and unknown constants that are numbers or symbols."""

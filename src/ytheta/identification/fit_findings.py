@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.consistency.standard_parameters import ConsistencyCost, Mark, StandardParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -20,14 +20,15 @@ from ytheta.identification.model_choice import ModelChoice
 from ytheta.identification.priors.description import find_one_way_drives
 from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.identification.result import Identification
-from ytheta.identification.unknown_geometry import summarize_geometry
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
+from ytheta.shapes import BaseByBase, PerBase
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
 MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
+MIN_STANDARD_DEVIATIONS = 3.0  # negative value / standard deviation; above it, noise does not explain the sign
 MIN_STUCK_SHARE = 0.5  # of the time; a joint that rests longer is stuck
 MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
 
@@ -46,13 +47,13 @@ def name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Iter
 
 def describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
     """Yield a note if lengths or angles are unknown: then the parameters are those of a regrouped Lagrangian."""
-    if isinstance(base, BaseParameters):
+    if not base.unknown_geometry:
         return
     unknown = base.robot.unset_symbols
     subject = f"{unknown[0]} has" if len(unknown) == 1 else f"{', '.join(unknown)} have"
     statement = f"{subject} no value: the {len(base)} parameters of the regrouped Lagrangian are identified"
     remedy = "they need no geometry; with known geometry, base parameters of the links would be identified"
-    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=summarize_geometry(base))
+    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=base.unknown_geometry)
 
 
 def describe_cumulative_form(form: str) -> Iterator[Finding]:
@@ -68,9 +69,10 @@ def describe_cumulative_form(form: str) -> Iterator[Finding]:
 
 def describe_small_offsets(problem: EstimationProblem, estimate: Estimate) -> Iterator[Finding]:
     """Yield a note about drives that move in one direction only, whose offsets the prior expects to be small."""
-    if not isinstance(problem.base, BaseParameters) or estimate.posterior is None:
+    base = problem.base.standard_combinations
+    if base is None or estimate.posterior is None:
         return
-    drives = find_one_way_drives(problem.base, problem.normal_equations())
+    drives = find_one_way_drives(base, problem.normal_equations())
     if drives:
         verb = "moves" if len(drives) == 1 else "move"
         yield Finding(
@@ -125,7 +127,7 @@ def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str
 
 def find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, estimate: Estimate) -> Iterator[Finding]:
     """Yield the joints of a regrouped Lagrangian for which the rank condition fails; ``sequential`` reports them."""
-    if not isinstance(problem.base, BaseParameters) and estimator.name != "sequential":
+    if problem.base.standard_combinations is None and estimator.name != "sequential":
         from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
 
         yield from check_rank_condition(problem, estimate)
@@ -163,6 +165,50 @@ def find_contradictory_friction(choice: ModelChoice, families: Sequence[Family])
         statement += ", so the model has none"
     remedy = "the motion does not separate the two; record faster and slower motion with other loads"
     yield Finding(FitFindingCode.FRICTION, severity, statement, remedy)
+
+
+def find_negative_inertias(base: ModelParameters, beta: PerBase, std: PerBase) -> Iterator[Finding]:
+    """Yield a warning if sums of masses and moments of inertia are significantly negative; geometry unknown."""
+    places = {name: k for k, name in enumerate(base.names)}
+    negative = [
+        name for name in base.positive_names if beta[places[name]] < -MIN_STANDARD_DEVIATIONS * std[places[name]]
+    ]
+    if negative:
+        values = ", ".join(f"{name} = {base.expressions[places[name]]} = {beta[places[name]]:.3g}" for name in negative)
+        statement = f"sums of masses or moments of inertia are negative, which is impossible: {values}"
+        remedy = "check the signs of torque and motion, the units, and the axes of the joints"
+        fields = {"parameters": negative}
+        yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, fields=fields)
+
+
+def find_driving_friction(
+    base: ModelParameters, beta: PerBase, covariance: BaseByBase, std: PerBase, highest_speeds: Mapping[str, float]
+) -> Iterator[Finding]:
+    """Yield a warning about friction that drives instead of braking, at rest or at the highest recorded speed.
+
+    This is for unknown geometry: with known geometry, the bodies of a model have friction that brakes.
+    """
+    places, driving = {name: k for k, name in enumerate(base.names)}, []
+    for name, drive in base.robot.drives:
+        known = {"fv": drive.viscous, "fc": drive.coulomb, "fs": drive.root or 0.0}
+        for speed in (0.0, highest_speeds.get(name, 0.0)):
+            row, torque = np.zeros(len(beta)), 0.0
+            for symbol, factor in {"fv": speed, "fc": 1.0, "fs": np.sqrt(speed)}.items():
+                place = places.get(parameter_name(name, symbol))
+                if place is None:
+                    torque += factor * known[symbol]
+                elif factor:
+                    row[place] = factor
+            estimated = row != 0.0
+            torque += float(row @ beta)
+            deviation = float(np.sqrt(max(row @ covariance @ row, 0.0)))
+            if np.isfinite(std[estimated]).all() and torque < -MIN_STANDARD_DEVIATIONS * deviation and estimated.any():
+                driving.append(name)
+    names = tuple(dict.fromkeys(driving))
+    if names:
+        statement = f"the friction of {', '.join(names)} drives instead of braking, which is impossible"
+        remedy = "check the signs of torque and motion; if both are right, record longer motion at several speeds"
+        yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, names=names)
 
 
 def find_body_findings(result: Identification) -> Iterator[Finding]:

@@ -173,10 +173,8 @@ def _improve_load(
 
 def make_rigid_torque(problem: EstimationProblem, beta: PerBase) -> RigidTorque:
     """Return the torque of the links, rotors and forces of an estimate, and of those that are known."""
-    base = problem.base
-    assert isinstance(base, BaseParameters)
-    known = KnownTorque(base, only_rigid=True)
-    return RigidTorque.from_estimate(Differential(base), beta, known if known else None)
+    known = KnownTorque(problem.base, only_rigid=True)
+    return RigidTorque.from_estimate(Differential(problem.base), beta, known if known else None)
 
 
 def compute_error_percent(equations: NormalEquations, beta: PerBase) -> float:
@@ -222,8 +220,8 @@ class _Comparison:
 
     @classmethod
     def of(cls, problem: EstimationProblem, settings: PriorSettings) -> _Comparison:
-        base, equations = problem.base, problem.normal_equations()
-        assert isinstance(base, BaseParameters)
+        base, equations = problem.base.standard_combinations, problem.normal_equations()
+        assert base is not None  # there is nothing to choose if the geometry is unknown
         weights, solution, _ = solve_reweighted(equations, base.beta)
         correlation = estimate_correlation(problem, solution.beta)
         inflation = estimate_inflation(problem, correlation, weights, solution.decomposition)

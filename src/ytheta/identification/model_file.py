@@ -28,11 +28,12 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.overwriting import TOML_MARK
 from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.equations.differential import make_torque_kernel
 from ytheta.identification.model_table import TABLE, format_table
 from ytheta.identification.priors.prior import EarlierModel
-from ytheta.identification.unknown_geometry import is_without_geometry, make_torque_kernel
 from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.reading.load import load
+from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_writer import to_toml
 from ytheta.shapes import BaseByBase, PerBase, freeze
@@ -309,3 +310,8 @@ def _is_row_range(value: object) -> bool:
 
 def _make_error(path: Path, key: str, value: object, form: str) -> InputError:
     return InputError(f"{path}: {key} of its identification is {describe_value(value)}; write {form}")
+
+
+def is_without_geometry(table: Mapping[str, Any]) -> bool:
+    """Whether the table of a model file contains parameters of a regrouped Lagrangian."""
+    return UNKNOWN_LENGTHS in table or UNKNOWN_ANGLES in table

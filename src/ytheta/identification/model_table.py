@@ -18,7 +18,6 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.model_choice import ModelChoice
 from ytheta.identification.priors.description import DESCRIPTION
 from ytheta.identification.priors.prior import Family
-from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "estimator": origin.estimator,
             "form": origin.form,
             **summarize_selection(origin.parameters),
-            **summarize_geometry(fit.base),
+            **fit.base.unknown_geometry,
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
             "log_rows": origin.log_rows,
@@ -170,7 +169,7 @@ def format_table(fit: Identification) -> Iterator[str]:
     )
     yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."
     yield "parameters = ["
-    functions = list_function_texts(fit.base)
+    functions = fit.base.function_texts
     rows = zip(
         summarize_base_parameters(fit), fit.seen, fit.base.expressions, functions or [None] * len(fit.base), strict=True
     )

@@ -45,6 +45,8 @@ from ytheta.identification.fit_findings import (
     find_body_findings,
     find_bounded_friction,
     find_contradictory_friction,
+    find_driving_friction,
+    find_negative_inertias,
     find_resting_joints,
     find_unexcited_joints,
 )
@@ -73,7 +75,6 @@ from ytheta.identification.transition_speeds import (
     compute_transition_covariance,
     improve_transition_speeds,
 )
-from ytheta.identification.unknown_geometry import find_driving_friction, find_negative_inertias
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import AnyDirections
 from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings

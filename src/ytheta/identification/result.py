@@ -11,8 +11,9 @@ import numpy as np
 
 from ytheta.display import Reported
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
+from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.excitation import (
     Certainty,
     MotionAdvice,
@@ -50,13 +51,13 @@ from ytheta.identification.equations.autocorrelation import (
     compute_autocorrelation_time,
     compute_noise_autocovariance,
 )
+from ytheta.identification.equations.differential import make_torque_kernel
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.finding_codes import CONTRADICTIONS
 from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.priors.noise import bound_preparation_errors
 from ytheta.identification.priors.prior import Family, PriorCenter
-from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
 from ytheta.logs.log import LogFindingCode, LogOrigin, LogSize
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
@@ -223,9 +224,7 @@ class Identification(Reported):
     @cached_property
     def description_beta(self) -> PerBase | None:
         """The base parameters of the description; None if it does not predict torques."""
-        if self.description_errors is None or not isinstance(self.base, BaseParameters):
-            return None
-        return self.base.beta
+        return None if self.description_errors is None else self.base.beta
 
     @cached_property
     def description_differences(self) -> PerBase | None:
@@ -291,7 +290,7 @@ class Identification(Reported):
         Raises UnsetLengthError or UnsetAngleError if the geometry is unknown.
         """
         if self.standard is None:
-            raise make_unset_error(self.base.robot)
+            raise _make_unset_error(self.base.robot)
         return self.standard.theta
 
     @cached_property
@@ -317,13 +316,13 @@ class Identification(Reported):
     @cached_property
     def robot(self) -> Robot:
         """The robot with the standard parameters ``theta``, or only with the friction if the geometry is unknown."""
-        if isinstance(self.base, BaseParameters):
+        if self.standard is not None:
             return with_theta(self.base.robot, self.theta)
         return with_friction(self.base.robot, dict(zip(self.names, self.beta.tolist(), strict=True)))
 
     def inverse_dynamics(self) -> AnyKernel:
         """Return the kernel (q, qd, qdd) → tau of this model; it needs no geometry if that is unknown."""
-        if isinstance(self.base, BaseParameters):
+        if self.standard is not None:
             return inverse_dynamics(self.robot)
         return make_torque_kernel(self.base.with_robot(self.robot), self.beta)
 
@@ -372,6 +371,15 @@ class Identification(Reported):
         if self.validation is not None:
             errors += f", {self.validation.relative_percent:.2f} % validation"
         return f"Identification({len(self.base)} {self.base.noun} of {self.base.robot.name!r}, {errors})"
+
+
+def _make_unset_error(robot: Robot) -> InputError:
+    """Return the error that standard parameters need a length or an angle that is unknown."""
+    error = UnsetLengthError if robot.unset_lengths else UnsetAngleError
+    return error(
+        f"the standard parameters of {robot.name!r} need {robot.unset_symbols[0]!r}, which has no value; without it, "
+        "beta, inverse_dynamics() and predict still work"
+    )
 
 
 # The origin of an identified model: the logs and settings of its identification.

@@ -12,12 +12,17 @@ import numpy as np
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters, without_regrouping
+from ytheta.identifiability.base_parameters import ModelParameters, without_regrouping
 from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_reversal_std
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.model_file import Model, find_earlier_model, read_identification_table, read_model
+from ytheta.identification.model_file import (
+    Model,
+    find_earlier_model,
+    is_without_geometry,
+    read_identification_table,
+    read_model,
+)
 from ytheta.identification.result import Identification
-from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.preparing.preparation import AUTO, DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.missing_meshes import check_inertias_are_complete
@@ -110,7 +115,7 @@ def read_torque_model(
         table |= {"log_rows": model.origin.log_rows}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
-        if isinstance(base, BaseParameters):
+        if base.standard_combinations is not None:
             return make_standard_model(model.robot, table, identified)
         return TorqueModel(base, model.beta, table, identified)
     if isinstance(model, Model):

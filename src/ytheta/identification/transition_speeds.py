@@ -26,7 +26,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.equations.friction_laws import supports_load_friction
@@ -88,9 +88,10 @@ def compute_transition_covariance(
     return np.asarray(step.effect @ step.covariance @ step.effect.T)
 
 
-def _find_partners(base: ModelParameters, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _find_partners(parameters: ModelParameters, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield drives whose Coulomb friction has no column of its own, each with a drive whose column contains it."""
-    if not isinstance(base, BaseParameters):
+    base = parameters.standard_combinations
+    if base is None:
         return
     columns = {name: k for k, name in enumerate(base.robot.parameter_names)}
     owners = [(k, name.removesuffix(COULOMB)) for k, name in enumerate(base.independent) if name.endswith(COULOMB)]

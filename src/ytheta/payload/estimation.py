@@ -251,15 +251,14 @@ def make_model_errors(model: TorqueModel, friction_drift: float) -> ModelErrors 
     robot, identified = model.base.robot, model.identified
     if identified is None:
         return _make_friction_errors(robot, friction_drift)
-    assert isinstance(identified.base, BaseParameters)
-    drift = _compute_drift(identified.base.independent, identified.beta, friction_drift)
+    base = identified.base.standard_combinations
+    assert base is not None
+    drift = _compute_drift(base.independent, identified.beta, friction_drift)
     covariance = identified.uncertainty.covariance + np.diag(drift**2)
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     unknown = UNIDENTIFIED_FACTOR * abs(identified.beta).max(initial=1.0) * identified.uncertainty.unidentified
-    return ModelErrors(
-        identified.base, np.hstack([scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)), unknown])
-    )
+    return ModelErrors(base, np.hstack([scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)), unknown]))
 
 
 def _make_friction_errors(robot: Robot, friction_drift: float) -> ModelErrors | None:

@@ -25,7 +25,7 @@ from ytheta.conventions import LINK_PARAMETERS, SNAP, parameter_name
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
-from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
+from ytheta.identifiability.base_parameters import without_regrouping
 from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.differential import Differential
@@ -126,7 +126,7 @@ def identify_payload(
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
     robot = torque_model.base.robot
-    if not isinstance(torque_model.base, BaseParameters):
+    if torque_model.base.standard_combinations is None:
         raise InputError(f"the model of {robot.name!r} has unknown geometry; a payload needs that of the robot")
     find_attachment(robot, link=link, frame=frame, name=name)
     report("reading the logs")

@@ -104,9 +104,10 @@ def is_on_earth(robot: Robot) -> bool:
 
 def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield other gravities: that of the Earth, none, the opposite, and along each axis of the base."""
-    if not isinstance(interpretation.base, BaseParameters):  # weights in other directions need the geometry
+    base = interpretation.base.standard_combinations
+    if base is None:  # weights in other directions need the geometry
         return
-    weights = Weights(interpretation, interpretation.base)
+    weights = Weights(interpretation, base)
     described = np.array(interpretation.robot.gravity_in_base)
     size = float(np.linalg.norm(described))
     candidates = [sign * EARTH * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import ClosureError
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.mistake_errors import Equations, Errors, Samples, make_equations, select_samples
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -42,16 +42,16 @@ class Interpretation:
     @cached_property
     def described(self) -> PerBase:
         """Parameters of the described links, rotors and forces, without friction; zero if the geometry is unknown."""
-        robot = self.robot
-        if not isinstance(self.base, BaseParameters):
+        robot, base = self.robot, self.base.standard_combinations
+        if base is None:
             return np.zeros(len(self.base))
         rigid = [is_rigid(name) for name in robot.parameter_names]
-        return np.asarray(self.base.K @ np.where(rigid, robot.theta, 0.0))
+        return np.asarray(base.K @ np.where(rigid, robot.theta, 0.0))
 
     @property
     def is_known(self) -> bool:
         """Whether the geometry is known."""
-        return isinstance(self.base, BaseParameters)
+        return self.base.standard_combinations is not None
 
     @cached_property
     def has_inertias(self) -> bool:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
+from ytheta.dynamics.mechanism import scalars
 from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters, without_regrouping
 from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
@@ -25,7 +26,8 @@ from ytheta.identification.equations.friction_laws import (
 )
 from ytheta.identification.equations.motion_sources import ChangedSource, Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.native.graph import Graph
+from ytheta.native import compile_graph
+from ytheta.native.graph import Graph, trace
 from ytheta.native.kernel import Kernel
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint, SamplesByJointByBase
@@ -153,13 +155,13 @@ class Differential:
     @cached_property
     def laws(self) -> LawColumns | None:
         """The columns of friction laws, which the kernel does not compute; None if there are none."""
-        return find_law_columns(self.base) if isinstance(self.base, BaseParameters) else None
+        base = self.base.standard_combinations
+        return None if base is None else find_law_columns(base)
 
     @cached_property
     def _kernel_base(self) -> ModelParameters:
-        if self.laws is None or not isinstance(self.base, BaseParameters):
-            return self.base
-        return without_law_columns(self.base, self.laws)
+        base = self.base.standard_combinations
+        return self.base if base is None or self.laws is None else without_law_columns(base, self.laws)
 
     @cached_property
     def _indices(self) -> tuple[Int[np.ndarray, "nonzeros"], Int[np.ndarray, "nonzeros"]]:
@@ -296,3 +298,26 @@ def subtract_known_torque(sources: tuple[Source, ...], known: KnownTorque) -> tu
         return motion if motion.tau is None else replace(motion, tau=motion.tau - known.torque(motion).T)
 
     return tuple(ChangedSource(source, subtract) for source in sources) if known else sources
+
+
+def make_torque_kernel(base: ModelParameters, beta: PerBase) -> AnyKernel:
+    """Return the kernel (q, qd, qdd) → Y beta, plus the torque of known drive parameters."""
+    return compile_graph(make_torque_graph(base, beta))
+
+
+def make_torque_graph(base: ModelParameters, beta: PerBase) -> Graph:
+    """Return the graph (q, qd, qdd) → Y beta, plus the torque of known drive parameters."""
+    import casadi
+
+    known = KnownTorque(base)
+    parts = [(base.find_graph("regressor_graph", base.robot, {}), beta)]
+    if known:
+        parts.append((known.find_regressor_graph(), known.values))
+    inputs = parts[0][0].inputs
+    symbols = [casadi.SX.sym(entry.name, entry.size) for entry in inputs]
+    total = casadi.SX.zeros(len(base.robot.actuated))
+    for graph, values in parts:
+        Y = casadi.reshape(graph.apply(*symbols), len(values), -1).T  # the array is in C order
+        total = total + casadi.mtimes(Y, casadi.DM(values.tolist()))
+    pairs = list(zip(inputs, symbols, strict=True))
+    return trace("inverse dynamics", pairs, scalars(total), made_from=f"model of {base.robot.name}")

@@ -65,16 +65,17 @@ class EmpiricalBayes:
         return "evidence"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        if not isinstance(problem.base, BaseParameters):
+        base = problem.base.standard_combinations
+        if base is None:
             estimate = Weighted().fit(problem)
             return replace(estimate, findings=(*estimate.findings, _make_geometry_finding()))
         equations = problem.normal_equations()
         noise = estimate_noise(problem, self.correlation)
-        solution = solve_weighted(equations, noise.weights, problem.base.beta)
+        solution = solve_weighted(equations, noise.weights, base.beta)
         beta = refine(problem, noise.weights, solution)
         information = Information(beta, noise.compute_factor(solution.decomposition))
-        prior = make_prior(problem.base, equations, self.prior)
-        posterior = Evidence(information, prior, select_columns(problem.base)).maximize()
+        prior = make_prior(base, equations, self.prior)
+        posterior = Evidence(information, prior, select_columns(base)).maximize()
         return _make_estimate(problem, noise, solution, posterior)
 
 

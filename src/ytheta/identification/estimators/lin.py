@@ -28,7 +28,6 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding
-from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalDecomposition, NormalEquations
@@ -63,9 +62,10 @@ class Lin:
             raise InputError(
                 f"lin needs accelerations, which the {problem.form.name} form does not have; {OTHER_ESTIMATORS}"
             )
-        if not isinstance(problem.base, BaseParameters):
+        base = problem.base.standard_combinations
+        if base is None:
             raise InputError(f"lin needs the geometry, which is unknown; {OTHER_ESTIMATORS}")
-        arm = SerialArm.of(problem.base)
+        arm = SerialArm.of(base)
         w = arm.M @ problem.base.robot.theta
         findings: list[Finding] = []
         unidentified = [np.zeros((len(problem.base), 0))]

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import RegressorLayout
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
@@ -217,7 +217,7 @@ def find_rank_conditions_that_fail(base: ModelParameters, chain: Sequence[JointE
             base.robot.actuated[part.joint],
             [base.names[k] for k in part.own],
             part.decomposition,
-            is_described=isinstance(base, BaseParameters),
+            is_described=base.standard_combinations is not None,
             is_last=part is chain[-1],
             cause=cause,
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import WRENCH_COMPONENTS
-from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Certainty, MotionCoverage, measure_coverage
 from ytheta.identification.assessment.verdict import describe_motion
 from ytheta.logs.log import LogSize
@@ -49,7 +48,7 @@ def describe_coordinates(robot: Robot) -> str:
 def describe_parameters(identification: Identification) -> str:
     """Return what the parameters are called and, if the geometry is unknown, which lengths and angles."""
     base = identification.base
-    if isinstance(base, BaseParameters):
+    if not base.unknown_geometry:
         return base.noun
     return f"{base.noun} of the regrouped Lagrangian (unknown: {', '.join(base.robot.unset_symbols)})"
 

@@ -20,7 +20,6 @@ from ytheta.identification.model_table import (
     summarize_selection,
     summarize_standard_parameters,
 )
-from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
 from ytheta.report.identification.headline import summarize_before_after
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
@@ -48,7 +47,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         identification.relative_std_percent,
         identification.seen,
         identification.base.expressions,
-        list_function_texts(identification.base) or [None] * len(identification.base),
+        identification.base.function_texts or [None] * len(identification.base),
         strict=True,
     )
     data = {
@@ -61,7 +60,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         **summarize_selection(origin.parameters),
         "unknown_lengths": [],
         "unknown_angles": [],
-        **summarize_geometry(identification.base),
+        **identification.base.unknown_geometry,
         "estimator": origin.estimator,
         "form": origin.form,
         "cutoff": origin.cutoff,

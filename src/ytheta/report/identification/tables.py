@@ -11,7 +11,6 @@ from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TO
 from ytheta.identification.consistency.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.model_table import summarize_standard_parameters
 from ytheta.identification.priors.prior import Family
-from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.report.identification.explanations import format_log_bayes_factor, list_alternatives
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
@@ -135,7 +134,7 @@ def list_cause_rows(identification: Identification) -> Iterator[tuple[str, str, 
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     sliding = identification.base.robot.prismatic_joints
-    functions = list_function_texts(identification.base)
+    functions = identification.base.function_texts
     relative, leading_terms = identification.relative_std_percent, identification.base.leading_terms
     described, differences = identification.description_beta, identification.description_differences
     for k, name in enumerate(identification.names):

@@ -15,7 +15,6 @@ from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.identification.model_table import summarize_selection
-from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.report.identification.explanations import (
     format_log_bayes_factor,
     list_alternatives,
@@ -197,7 +196,7 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     elif not complete:
         marks = " (*)" if has_stars else ""
         print_note(console, f"combinations{marks} in full: --verbose, or base.expressions in Python")
-    functions = list_function_texts(base)
+    functions = base.function_texts
     if functions is not None and verbose:
         print_note(console, "functions F of the motion; the Lagrangian is the sum of all F · X")
         for name, function in zip(identification.names, functions, strict=True):

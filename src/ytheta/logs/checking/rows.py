@@ -1,5 +1,6 @@
-"""Rows without a measurement: missing and infinite values, rows of other signals, and garbage.
+"""Rows that are dropped: those without a measurement, held rows, and spikes.
 
+Rows without a measurement contain missing or infinite values, only other signals, or garbage.
 Garbage is the content of an uninitialised buffer, recorded before the first message arrives. It contains implausible
 values mixed with plausible ones. Therefore a few plausible rows are also dropped if they lie between garbage rows,
 between garbage and an end of the log, or between garbage and a jump in time or position.

@@ -1,4 +1,4 @@
-"""Detecting wrong units in a log. The findings contain the line of a mapping that corrects the unit.
+"""Detecting wrong units in a log, and angles that wrap. Findings contain the line of a mapping that corrects the unit.
 
 Time        The crossing time is the time in which a joint at its top speed crosses its range of motion; in logs of six
             robots it is 0.2 to 9 s. If the sampling rate is below 20 Hz and the crossing time above 100 s, time is not

@@ -1,5 +1,6 @@
-"""Columns whose cells are vectors with one entry for each joint: lists of Parquet files and DataFrames, and texts.
+"""Cells that are not numbers: vectors with one entry for each joint, and dates.
 
+Vectors are lists of Parquet files and DataFrames, or texts.
 The entries of a vector ``position`` are columns called position1, position2, … In text files, vectors are texts such as
 [0.1, 0.2], (0.1, 0.2) or array('d', [0.1, 0.2]). A column of lists of texts may contain the names of the joints.
 """

@@ -1,4 +1,4 @@
-"""The columns of a table by name."""
+"""The columns of a table by name, the places where they stand, and the errors if columns are missing."""
 
 from __future__ import annotations
 

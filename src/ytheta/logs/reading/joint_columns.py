@@ -1,4 +1,7 @@
-"""Families of columns: one quantity of several joints, whose names differ only in the joint or its number."""
+"""Which joint a column belongs to: families of columns, lists of joint names in a file, and other spellings of joints.
+
+A family is one quantity of several joints; the names of its columns differ only in the joint or its number.
+"""
 
 from __future__ import annotations
 

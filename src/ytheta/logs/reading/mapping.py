@@ -1,4 +1,4 @@
-"""The meaning of a log's columns: a mapping in TOML, or a dict of the same form.
+"""The meaning of a log's columns: a mapping in TOML, or a dict of the same form, and the conversions to SI units.
 
 Each quantity is converted to the robot's own coordinates and SI units in this order::
 

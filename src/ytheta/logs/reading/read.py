@@ -1,4 +1,7 @@
-"""``read_log``: read a file of any supported format, or a table in memory, into a checked Log."""
+"""``read_log``: read a file of any supported format, or a table in memory, into a checked Log.
+
+Below it: the options of reading that need no mapping, and the choice of the format of a file.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Tables with one row per joint and sample: a column of joint names beside time, position, velocity and effort.
+"""Tables of other shapes: one row per joint and sample, and times in two columns.
 
+The first have a column of joint names beside time, position, velocity and effort.
 Programs that collect the entries of JointState messages one by one write such tables. The rows of each joint become
 columns of its own, called elbow/position.
 """

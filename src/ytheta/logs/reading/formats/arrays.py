@@ -1,4 +1,4 @@
-"""Arrays of a file as the columns of a table: which axis of a matrix is time, and which arrays belong to the log.
+"""HDF5 and MATLAB files: which arrays belong to the log, and which axis of a matrix is time.
 
 A matrix may have one row or one column per sample. The number of samples is the length of the time vector or, without
 one, that of the matrices with one row or column per joint. Arrays of another length are not part of the log.

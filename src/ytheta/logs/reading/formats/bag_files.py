@@ -1,4 +1,4 @@
-"""The files of a bag, as its metadata list them: all are checked, and compressed ones are decompressed with a bound.
+"""The files of a bag: the sizes that they declare are checked, and compressed ones are decompressed with a bound.
 
 The library that reads bags would read metadata and decompress files and messages without a bound, and open whatever
 file the metadata name.

@@ -1,4 +1,7 @@
-"""Reading Parquet logs. Rows are read on demand, so that reading needs only about 1 MB in addition to the log."""
+"""Reading Parquet logs, after a check of the sizes that they declare.
+
+Rows are read on demand, so that reading needs only about 1 MB in addition to the log.
+"""
 
 from __future__ import annotations
 

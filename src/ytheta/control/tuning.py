@@ -138,16 +138,16 @@ def _select_samples(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.nd
 
 ReferenceSamples: TypeAlias = tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]  # q, qd, qdd
 
-# Smallest lambda in 1/s, unless a long period requires a smaller one. Chosen on: reasoning (Poles, above): errors decay
+# Smallest lambda in 1/s, unless a long period requires a smaller one. Chosen on: reasoning (Poles): errors decay
 # within half a second, and sqrt(a) is larger only for arms of at most 10 cm.
 MIN_LAMBDA = 10.0
-# Largest lambda times the period of the controller. Chosen on: reasoning (Poles, above): a phase lag of 3.4 degrees.
+# Largest lambda times the period of the controller. Chosen on: reasoning (Poles): a phase lag of 3.4 degrees.
 MAX_LAMBDA_TIMES_PERIOD = 0.04
 # Rate at which r decays, relative to lambda. Chosen on: rule of thumb.
 KAPPA_PER_LAMBDA = 2.0
-# Largest rate of decay times the period. Chosen on: reasoning (Damping, above): a quarter of the limit of stability.
+# Largest rate of decay times the period. Chosen on: reasoning (Damping): a quarter of the limit of stability.
 MAX_RATE_TIMES_PERIOD = 0.5
-# Smallest rate of decay relative to that with which C acts against the damping. Chosen on: reasoning (Damping, above).
+# Smallest rate of decay relative to that with which C acts against the damping. Chosen on: reasoning (Damping).
 MIN_KAPPA_PER_CORIOLIS_RATE = 2.0
 # Stiffness of pd relative to the smallest that the stability proof allows, convergence * damping. Chosen on: reasoning,
 # so that factors of convergence up to 1.5 keep the proof.
@@ -354,9 +354,9 @@ FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {
 
 
 # Largest oscillation ratio on the motion; the damping ratio at that instant is 0.35. Chosen on: simulated runs of all
-# robots of the catalog, see above.
+# robots of the catalog, of which none diverged.
 MAX_OSCILLATION_RATIO = 8.0
-# The same for craig. Chosen on: reasoning, since H_hat must stay positive definite, see above.
+# The same for craig. Chosen on: reasoning, since H_hat must stay positive definite.
 MAX_OSCILLATION_RATIO_CRAIG = 1.0
 # Smallest effect of a parameter, relative to the largest effect of its kind; smaller effects are raised.
 # Chosen on: rule of thumb.

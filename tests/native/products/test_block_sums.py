@@ -12,8 +12,14 @@ from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.codegen.llvm import compile_module, detect_host, format_options
 from ytheta.native.products import row_sums
-from ytheta.native.products.code import emit_products_module, load_code
-from ytheta.native.products.row_sums import ReplacedRows, RowGroups, RowProducts, make_consumer
+from ytheta.native.products.row_sums import (
+    ReplacedRows,
+    RowGroups,
+    RowProducts,
+    emit_products_module,
+    load_code,
+    make_consumer,
+)
 
 ROWS = 130
 SLICES = (slice(2, 2), slice(2, 15), slice(15, 16), slice(20, 120))  # the other rows belong to no group

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ytheta.native.codegen.llvm import compile_module, detect_host, format_options
-from ytheta.native.products.code import choose_tile, emit_products_module, load_code
+from ytheta.native.products.row_sums import choose_tile, emit_products_module, load_code
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])

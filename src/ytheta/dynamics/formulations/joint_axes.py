@@ -28,6 +28,7 @@ from ytheta.shapes import Float, Matrix4, Vector3
 # Smallest ratio of a value to the sum of the magnitudes of its terms; below it, the value is set to 0.
 # Chosen on: rule of thumb.
 ROUNDING_TOLERANCE = 5e-15
+
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 

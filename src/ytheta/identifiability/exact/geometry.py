@@ -53,6 +53,7 @@ ANGLE_TOLERANCE = 1e-9
 DECIMALS = 12  # of coordinates along turned axes, whose last digits are rounding errors
 # Smallest factor by which turned axes must reduce the product of denominators. Chosen on: rule of thumb.
 MIN_SIMPLIFICATION = 1e6
+
 _X, _Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 

@@ -1,14 +1,14 @@
 """A robot as a new MJCF file: bodies, joints, inertias, drives, loops, couplings, motors, markers, home, simple shapes.
 
 Loops become equality constraints between sites, couplings become joint equalities or, with several terms, tendons of
-fixed length. A cut revolute joint becomes two connected points on its axis.
+fixed length. A cut revolute joint becomes two connected points on its axis. ``robot.mjcf_writer`` has the rules for
+poses, joints, drives and cut joints.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -23,14 +23,20 @@ from ytheta.robot.floating import WORLD, find_home_pose, quaternions_from_rotati
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
+from ytheta.robot.mjcf_writer import (
+    COMPILER,
+    Attributes,
+    describe_drive,
+    describe_joint,
+    describe_pose,
+    list_full_inertia,
+    list_tendon_terms,
+    locate_cut_points,
+)
 from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Link, ShapeKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
 
 UNLIMITED = 1e9  # rad or m; MJCF has no ranges with only one bound
-HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute joint
-# Dry friction stops a joint within 2 ms instead of MuJoCo's default of 20 ms, with which it resembles damping.
-FRICTION_SOLVER = {"solreffriction": "0.002 1", "solimpfriction": "0.99 0.99 0.001"}
 # kg m^2, relative to the largest; MuJoCo accepts smaller principal moments only if they are given in principal axes.
 MIN_RELATIVE_MOMENT = 1e-9
 MIN_MOMENT = 1e-13  # kg m^2
@@ -39,7 +45,7 @@ MIN_MOMENT = 1e-13  # kg m^2
 def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
     """Return a robot as MJCF text; a comment names what MJCF cannot express."""
     root = Element("mujoco", model=check_name(robot.name))
-    SubElement(root, "compiler", angle="radian", inertiafromgeom="false", balanceinertia="false")
+    SubElement(root, "compiler", COMPILER)
     SubElement(root, "option", gravity=format_numbers(robot.gravity_in_base))
     world = SubElement(root, "worldbody")
     bodies = {robot.base.name: world}
@@ -84,8 +90,7 @@ def list_inertial_attributes(inertia: Inertia) -> dict[str, str]:
     tensor = np.array(inertia.tensor_about_center)
     moments, axes = np.linalg.eigh(tensor)
     if moments[0] > max(MIN_MOMENT, MIN_RELATIVE_MOMENT * moments[2]):
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor
-        return {**attributes, "fullinertia": format_numbers((xx, yy, zz, xy, xz, yz))}
+        return {**attributes, "fullinertia": format_numbers(list_full_inertia(inertia))}
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     principal = {"diaginertia": format_numbers(np.maximum(moments, 0.0))}
     return {**attributes, **principal, "xyaxes": format_numbers(axes[:, :2].T.ravel())}
@@ -93,17 +98,9 @@ def list_inertial_attributes(inertia: Inertia) -> dict[str, str]:
 
 def format_load(joint: Joint, link: Link) -> str:
     """Return a load as a body in one line."""
-    body = Element("body", {"name": check_name(link.name), **_list_pose(joint.placement @ joint.seat)})
+    body = Element("body", {"name": check_name(link.name), **_format_pose(joint.placement @ joint.seat)})
     SubElement(body, "inertial", list_inertial_attributes(link.inertia))
     return tostring(body, encoding="unicode")
-
-
-@dataclass(frozen=True)
-class _Side:
-    """A link of a cut joint, and the frame of the joint on it."""
-
-    link: str
-    frame: Frame
 
 
 def _add_body(parent: Element, joint: Joint, robot: Robot) -> Element:
@@ -114,7 +111,7 @@ def _add_body(parent: Element, joint: Joint, robot: Robot) -> Element:
             "link, or export to toml"
         )
     is_free = joint.kind is JointKind.FREE
-    pose = _list_pose(find_home_pose(robot) if is_free else Frame.from_matrix(joint_pose(joint, 0.0)))
+    pose = _format_pose(find_home_pose(robot) if is_free else Frame.from_matrix(joint_pose(joint, 0.0)))
     body = SubElement(parent, "body", {"name": check_name(link.name), **pose})
     if joint.moves or is_free:
         if not any(_is_accepted(member.inertia) for member in _list_rigid_links(robot, link)):
@@ -145,28 +142,16 @@ def _is_accepted(inertia: Inertia) -> bool:
 
 
 def _add_joint(body: Element, joint: Joint) -> None:
-    seat = joint.seat.inverse()
-    element = SubElement(
-        body,
-        "joint",
-        name=check_name(joint.name),
-        type="hinge" if joint.kind is JointKind.REVOLUTE else "slide",
-        axis=format_numbers(np.array(seat.rotation) @ joint.axis),
-        pos=format_numbers(seat.matrix[:3, 3]),
-    )
+    check_name(joint.name)
+    element = SubElement(body, "joint", _format_attributes(describe_joint(joint)))
     bounds = (joint.limits.lower, joint.limits.upper)
     if any(map(math.isfinite, bounds)):
         element.set("range", format_numbers(min(max(bound, -UNLIMITED), UNLIMITED) for bound in bounds))
-    armature, damping, frictionloss, *_ = joint.drive.parameters
-    for key, value in (("armature", armature), ("damping", damping), ("frictionloss", frictionloss)):
-        if value:
-            element.set(key, format_number(value))
-    if frictionloss:
-        element.attrib.update(FRICTION_SOLVER)
+    element.attrib.update(_format_attributes(describe_drive(joint.drive)))
 
 
 def _add_site(body: Element, name: str, frame: Frame) -> None:
-    SubElement(body, "site", {"name": check_name(name), **_list_pose(frame)})
+    SubElement(body, "site", {"name": check_name(name), **_format_pose(frame)})
 
 
 def _add_geom(body: Element, shape: CollisionShape) -> None:
@@ -180,7 +165,7 @@ def _add_geom(body: Element, shape: CollisionShape) -> None:
             sizes = (shape.size[0], shape.size[1] / 2)
         case ShapeKind.MESH:
             return
-    SubElement(body, "geom", {"type": shape.kind.value, "size": format_numbers(sizes), **_list_pose(shape.frame)})
+    SubElement(body, "geom", {"type": shape.kind.value, "size": format_numbers(sizes), **_format_pose(shape.frame)})
 
 
 def _list_excluded_contacts(robot: Robot) -> Iterator[Element]:
@@ -202,13 +187,11 @@ def _add_loop(equality: Element, joint: Joint, bodies: dict[str, Element]) -> No
             f"loop {joint.name!r} is cut at a prismatic joint, which no constraint of MuJoCo replaces; "
             "cut the loop at a revolute joint, or export to toml"
         )
-    sides = (_Side(joint.parent, joint.placement), _Side(joint.child, joint.seat.inverse()))
-    for k in range(2 if joint.kind is JointKind.REVOLUTE else 1):
-        point = Frame.shift(*(HINGE_POINT_DISTANCE * k * a for a in joint.axis))
+    kind = "weld" if joint.kind is JointKind.FIXED else "connect"
+    for k, sides in enumerate(locate_cut_points(joint)):
         names = [f"{joint.name}.{k}.{side.link}" for side in sides]
         for name, side in zip(names, sides, strict=True):
-            _add_site(bodies[side.link], name, side.frame @ point)
-        kind = "weld" if joint.kind is JointKind.FIXED else "connect"
+            _add_site(bodies[side.link], name, side.frame)
         SubElement(equality, kind, name=f"{joint.name}.{k}" if k else joint.name, site1=names[0], site2=names[1])
 
 
@@ -221,7 +204,7 @@ def _add_coupling(equality: Element, coupling: Coupling, robot: Robot) -> Iterat
         SubElement(equality, "joint", attributes, polycoef=format_numbers((coupling.offset, factor, 0, 0, 0)))
     elif all(name in joints for name, _ in coupling.terms):
         tendon = Element("fixed", name=coupling.joint)
-        for name, factor in ((coupling.joint, 1.0), *((name, -factor) for name, factor in coupling.terms)):
+        for name, factor in list_tendon_terms(coupling):
             SubElement(tendon, "joint", joint=name, coef=format_number(factor))
         SubElement(equality, "tendon", tendon1=coupling.joint, polycoef=format_numbers((coupling.offset, 0, 0, 0, 0)))
         yield tendon
@@ -252,12 +235,12 @@ def _list_home(world: Element, robot: Robot) -> list[float]:
     return home
 
 
-def _list_pose(frame: Frame) -> dict[str, str]:
-    matrix: Float[np.ndarray, "4 4"] = frame.matrix
-    pose = {"pos": format_numbers(matrix[:3, 3])}
-    if not np.array_equal(matrix[:3, :3], np.eye(3)):
-        pose["xyaxes"] = format_numbers(matrix[:3, :2].T.ravel())
-    return pose
+def _format_pose(frame: Frame) -> dict[str, str]:
+    return _format_attributes(describe_pose(frame))
+
+
+def _format_attributes(attributes: Attributes) -> dict[str, str]:
+    return {key: value if isinstance(value, str) else format_numbers(value) for key, value in attributes.items()}
 
 
 def _append(root: Element, tag: str, elements: Sequence[Element]) -> None:

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ytheta.report.benchmark.text import format_time
+from ytheta.report.benchmark import format_time
 
 
 @dataclass(frozen=True)

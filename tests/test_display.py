@@ -14,7 +14,7 @@ from ytheta.display import Displayed, Reported
 from ytheta.errors import MissingExtraError
 from ytheta.identification.result import Identification
 from ytheta.plots import Axis, Line
-from ytheta.report.line_plot import line_plot
+from ytheta.report.figure import line_plot
 
 
 def test_an_identification_is_reported() -> None:
@@ -23,7 +23,8 @@ def test_an_identification_is_reported() -> None:
 
 
 def test_functions_are_found_by_the_subject(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from ytheta.report.identification import page, plots
+    from ytheta.report import identification_page as page
+    from ytheta.report import identification_plots as plots
 
     class Value(Reported):
         subject: ClassVar[str] = "identification"

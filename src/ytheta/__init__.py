@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
-    from ytheta.benchmarking.bench import Benchmark as Benchmark
-    from ytheta.benchmarking.bench import bench as bench
-    from ytheta.comparison.compare import Comparison as Comparison
-    from ytheta.comparison.compare import compare as compare
+    from ytheta.benchmark import Benchmark as Benchmark
+    from ytheta.benchmark import bench as bench
+    from ytheta.comparison import Comparison as Comparison
+    from ytheta.comparison import compare as compare
     from ytheta.dynamics.formulations.derivation import derive_link_regressor as derive_link_regressor
     from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
     from ytheta.dynamics.formulations.registry import formulations as formulations
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from ytheta.identification.predict import Prediction as Prediction
     from ytheta.identification.predict import predict as predict
     from ytheta.identification.result import Identification as Identification
-    from ytheta.inspection.inspect import Inspection as Inspection
-    from ytheta.inspection.inspect import inspect as inspect
+    from ytheta.inspection import Inspection as Inspection
+    from ytheta.inspection import inspect as inspect
     from ytheta.logs.check import LogCheck as LogCheck
     from ytheta.logs.check import check as check
     from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.native.kernel import Kernel as Kernel
+    from ytheta.papers.reproduce import Reproduction as Reproduction
+    from ytheta.papers.reproduce import reproduce as reproduce
     from ytheta.payload.identify_payload import identify_payload as identify_payload
     from ytheta.payload.result import PayloadEstimate as PayloadEstimate
-    from ytheta.reproduction.reproduce import Reproduction as Reproduction
-    from ytheta.reproduction.reproduce import reproduce as reproduce
     from ytheta.robot.floating import add_wrench_sensor as add_wrench_sensor
     from ytheta.robot.floating import fix_base as fix_base
     from ytheta.robot.floating import float_base as float_base
@@ -118,7 +118,7 @@ IMPORT_TIME = time.time()  # before any module of the package is loaded; see fil
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
-    "Benchmark": "ytheta.benchmarking.bench",
+    "Benchmark": "ytheta.benchmark",
     "BodyBounds": "ytheta.identification.consistency.bounds",
     "COptions": "ytheta.exporting.c.options",
     "CasadiOptions": "ytheta.exporting.casadi",
@@ -126,14 +126,14 @@ _MODULES = {
     "ClosedLoop": "ytheta.simulation.closed_loop",
     "Closure": "ytheta.robot.loops.closure",
     "Excitation": "ytheta.excitation.result",
-    "Comparison": "ytheta.comparison.compare",
+    "Comparison": "ytheta.comparison",
     "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references",
     "Frame": "ytheta.robot.frame",
     "Grasp": "ytheta.simulation.variation",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
-    "Inspection": "ytheta.inspection.inspect",
+    "Inspection": "ytheta.inspection",
     "Kernel": "ytheta.native.kernel",
     "Log": "ytheta.logs.log",
     "LogCheck": "ytheta.logs.check",
@@ -150,7 +150,7 @@ _MODULES = {
     "PreparationSettings": "ytheta.logs.preparing.preparation",
     "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
     "ReferenceTrajectory": "ytheta.simulation.references",
-    "Reproduction": "ytheta.reproduction.reproduce",
+    "Reproduction": "ytheta.papers.reproduce",
     "Regrouping": "ytheta.identifiability.regrouping",
     "Robot": "ytheta.robot.robot",
     "Runs": "ytheta.simulation.runs",
@@ -164,11 +164,11 @@ _MODULES = {
     "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "assess_trajectory": "ytheta.excitation.assess",
     "base_parameters": "ytheta.identifiability.registry",
-    "bench": "ytheta.benchmarking.bench",
+    "bench": "ytheta.benchmark",
     "bias": "ytheta.dynamics.kernels",
     "check": "ytheta.logs.check",
     "close_loops": "ytheta.robot.loops.closure",
-    "compare": "ytheta.comparison.compare",
+    "compare": "ytheta.comparison",
     "compute_friction": "ytheta.robot.friction_curve",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references",
@@ -191,7 +191,7 @@ _MODULES = {
     "gravity": "ytheta.dynamics.kernels",
     "identify": "ytheta.identification.identify",
     "identify_payload": "ytheta.payload.identify_payload",
-    "inspect": "ytheta.inspection.inspect",
+    "inspect": "ytheta.inspection",
     "inverse_dynamics": "ytheta.dynamics.kernels",
     "jacobian": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
@@ -208,7 +208,7 @@ _MODULES = {
     "regressor": "ytheta.dynamics.kernels",
     "reduce_parameters": "ytheta.dynamics.formulations.sixteen",
     "regroup_lagrangian": "ytheta.identifiability.ha",
-    "reproduce": "ytheta.reproduction.reproduce",
+    "reproduce": "ytheta.papers.reproduce",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.toml_writer",
     "save_trajectory": "ytheta.excitation.trajectory_files",

@@ -1,4 +1,4 @@
-"""Line plots as data. ``report/line_plot.py`` draws them.
+"""Line plots as data. ``report/figure.py`` draws them.
 
 Packages below ``report`` describe the plots of their results with these classes, without colours and sizes.
 """

@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.command import refused, ytheta
 from tests.support.made_up_paper import MADE_UP_PAPER, WRONG_PAPER
-from ytheta.reproduction import reproduce as module
+from ytheta.papers import reproduce as module
 
-PAPERS = {"ytheta.reproduction.lu1993": MADE_UP_PAPER, "ytheta.reproduction.ha1989": WRONG_PAPER}
+PAPERS = {"ytheta.papers.lu1993": MADE_UP_PAPER, "ytheta.papers.ha1989": WRONG_PAPER}
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from ytheta.identifiability import ha
 from ytheta.identifiability.exact import energy
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
-from ytheta.reproduction.ha1989.printed_model import SYMMETRIC, make_gravity, make_printed_model
+from ytheta.papers.ha1989 import SYMMETRIC, make_gravity, make_printed_model
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
 

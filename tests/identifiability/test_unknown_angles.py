@@ -20,7 +20,7 @@ from ytheta.identifiability.exact import trigonometric_ring
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing
 from ytheta.identifiability.regrouping import LagrangianCombination, Regrouping
 from ytheta.native import compile_graph
-from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
+from ytheta.papers.ha1989 import SYMMETRIC
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.made_up_paper import FIGURE, MADE_UP_PAPER, TABLE, WRONG_PAPER, WRONG_TABLE
 from ytheta.errors import InputError
-from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, compare_printed
+from ytheta.papers.exhibit import Agreement, Exhibit, PrintedResult, compare_printed
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_one_disagreement_is_enough_and_open_is_not_yes() -> None:
 
 
 def test_comparisons_of_an_exhibit_have_different_names() -> None:
-    row = Comparison("a", 1, 1, Agreement.YES)
+    row = PrintedResult("a", 1, 1, Agreement.YES)
     for comparisons in ((), (row, row)):
         with pytest.raises(InputError, match="need names that differ"):
             Exhibit("table_1", "Table I", comparisons)

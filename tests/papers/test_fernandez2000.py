@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from ytheta.report.line_plot import draw_plot
-from ytheta.report.plotly_figure import figure_to_json
-from ytheta.report.reproduction.page import reproduction_html
-from ytheta.reproduction.exhibit import Agreement, PaperReproduction
-from ytheta.reproduction.fernandez2000 import equations
+from ytheta.papers import fernandez2000 as equations
+from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.report.figure import draw_plot, figure_to_json
+from ytheta.report.papers import reproduction_html
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 MISPRINTS = {

@@ -9,12 +9,7 @@ import numpy as np
 
 from tests.support.control_loop import simulate_continuous
 from tests.support.lu1993_loop import evaluate_at
-from ytheta.reproduction.fernandez2000.simulation import (
-    SECONDS,
-    make_point_to_point_reference,
-    make_puma_law,
-    simulate,
-)
+from ytheta.papers.fernandez2000 import SECONDS, make_point_to_point_reference, make_puma_law, simulate
 
 
 def test_adaptation_reduces_the_error_and_the_lyapunov_function_falls() -> None:

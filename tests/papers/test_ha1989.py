@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ytheta.reproduction.exhibit import Agreement, PaperReproduction
-from ytheta.reproduction.ha1989 import model, reproduce
-from ytheta.reproduction.ha1989.printed_model import make_printed_model
+from ytheta.papers import ha1989 as model
+from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.papers.ha1989 import make_printed_model, reproduce
 
 LOST_IN_THE_SCAN = "U22"  # of (60)
 PRINTED_AND_COMPLETE = ("equation_55", "equation_57", "equation_58", "equations_59_60", "equation_61", "table_1")
@@ -82,7 +82,7 @@ def test_a_wrong_formula_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_errors_are_those_of_the_paper() -> None:
-    from ytheta.reproduction.ha1989.measured_motion import add_errors, make_motion
+    from ytheta.papers.ha1989 import add_errors, make_motion
 
     exact = make_motion()
     measured = add_errors(exact, scale=True, bias=True)

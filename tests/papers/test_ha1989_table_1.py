@@ -15,7 +15,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import get_estimator
-from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
+from ytheta.papers.ha1989 import SYMMETRIC
 from ytheta.robot.inertia import Inertia
 
 TABLE = np.array([5.0, 1.0, 1.0, 2.5, 1.0, 0.3, 0.7, 0.7, 3.0, 0.3, 0.3, 0.5, 0.3, 0.3])

@@ -12,10 +12,12 @@ from ytheta.dynamics import operation_counts
 from ytheta.dynamics.formulations import composite_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.composite_newton_euler import fill_zeros
-from ytheta.report.reproduction.page import reproduction_html
-from ytheta.reproduction.exhibit import Agreement, Comparison, PaperReproduction
-from ytheta.reproduction.lin1995 import combinations, identification, operations
-from ytheta.reproduction.lin1995.arms import make_general_chain
+from ytheta.papers import lin1995 as combinations
+from ytheta.papers import lin1995 as identification
+from ytheta.papers import lin1995 as operations
+from ytheta.papers.exhibit import Agreement, PaperReproduction, PrintedResult
+from ytheta.papers.lin1995 import make_general_chain
+from ytheta.report.papers import reproduction_html
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 MISPRINTS = {
@@ -34,11 +36,11 @@ def paper() -> PaperReproduction:
 
 
 @pytest.fixture(scope="module")
-def rows(paper: PaperReproduction) -> dict[str, Comparison]:
+def rows(paper: PaperReproduction) -> dict[str, PrintedResult]:
     return {row.name: row for exhibit in paper.exhibits for row in exhibit.comparisons}
 
 
-def test_what_does_not_agree_and_what_is_open(rows: dict[str, Comparison]) -> None:
+def test_what_does_not_agree_and_what_is_open(rows: dict[str, PrintedResult]) -> None:
     assert {name for name, row in rows.items() if row.agrees is NO} == MISPRINTS
     assert {name for name, row in rows.items() if row.agrees is OPEN} == {
         "μ, i ≥ s, R",
@@ -50,7 +52,7 @@ def test_what_does_not_agree_and_what_is_open(rows: dict[str, Comparison]) -> No
     assert all(rows[name].note for name in MISPRINTS)
 
 
-def test_table_two(rows: dict[str, Comparison]) -> None:
+def test_table_two(rows: dict[str, PrintedResult]) -> None:
     """The cells of the general case, and ours for those that are printed otherwise."""
     assert rows["ζ̄, i ≥ s, R"].ytheta == rows["ζ̄, i ≥ s, R"].paper == "22M19A"
     assert rows["a, i ≥ s, R"].ytheta == "17M13A"
@@ -62,7 +64,7 @@ def test_table_two(rows: dict[str, Comparison]) -> None:
     assert all(row.paper == "unreadable" and row.note.startswith("the scan has only") for row in damaged)
 
 
-def test_table_three(rows: dict[str, Comparison]) -> None:
+def test_table_three(rows: dict[str, PrintedResult]) -> None:
     assert rows["general robot, n = 6"].ytheta == "452M391A"
     assert rows["Stanford arm, general"].ytheta == "231M219A"
     assert rows["Stanford arm, simplified"].paper == "139M101A"
@@ -117,7 +119,7 @@ def test_table_one_has_every_printed_cell(monkeypatch: pytest.MonkeyPatch) -> No
     assert rows[mass].agrees is rows[moments].agrees is NO
 
 
-def test_identification(paper: PaperReproduction, rows: dict[str, Comparison]) -> None:
+def test_identification(paper: PaperReproduction, rows: dict[str, PrintedResult]) -> None:
     found = re.search(r"largest error (\S+) of", str(rows["identified values match the true values"].ytheta))
     assert found is not None
     assert float(found[1]) < 1e-12

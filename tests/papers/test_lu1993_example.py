@@ -7,10 +7,15 @@ from dataclasses import replace
 import pytest
 
 from ytheta.dynamics.formulations import lagrange, newton_euler
-from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
-from ytheta.reproduction.lu1993.example import compare_example
-from ytheta.reproduction.lu1993.general_formulas import compare_general_formulas
-from ytheta.reproduction.lu1993.two_link_arm import COLUMNS, LINK1, TwoLinkArm, draw_arms
+from ytheta.papers.exhibit import Agreement, Exhibit, PrintedResult
+from ytheta.papers.lu1993_example import (
+    COLUMNS,
+    LINK1,
+    TwoLinkArm,
+    compare_example,
+    compare_general_formulas,
+    draw_arms,
+)
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 
@@ -35,7 +40,7 @@ def arms() -> list[TwoLinkArm]:
     return draw_arms()
 
 
-def list_comparisons(exhibits: tuple[Exhibit, ...]) -> list[Comparison]:
+def list_comparisons(exhibits: tuple[Exhibit, ...]) -> list[PrintedResult]:
     return [comparison for exhibit in exhibits for comparison in exhibit.comparisons]
 
 

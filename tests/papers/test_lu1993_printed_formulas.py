@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy
 
-from ytheta.reproduction.exhibit import Agreement
-from ytheta.reproduction.lu1993.printed_formulas import Formula, compare_formula, evaluate_formula
+from ytheta.papers.exhibit import Agreement
+from ytheta.papers.lu1993_example import Formula, compare_formula, evaluate_formula
 
 VALUES = {"a": sympy.Rational(2), "b": sympy.Rational(3), "qd1": sympy.Rational(5), "qdd1": sympy.Rational(7)}
 STATES = [VALUES, {**VALUES, "b": sympy.Rational(1, 3)}]

@@ -17,7 +17,8 @@ from ytheta.control import Gradient, Reset
 from ytheta.control.laws.law import Law
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
-from ytheta.reproduction.lu1993.schemes import (
+from ytheta.papers.lu1993_simulations import (
+    DEGREE,
     GAMMAS,
     LINK4_MASS,
     SCHEMES,
@@ -26,8 +27,7 @@ from ytheta.reproduction.lu1993.schemes import (
     make_modified,
     simulate_scheme,
 )
-from ytheta.reproduction.lu1993.study import DEGREE
-from ytheta.reproduction.tracking import compute_settling_times
+from ytheta.papers.tracking import compute_settling_times
 
 
 def test_both_schemes_track_and_estimate_the_load() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ytheta.reproduction.lu1993.sensor_errors import compare_sensor_errors
+from ytheta.papers.lu1993_simulations import compare_sensor_errors
 
 
 @pytest.mark.parametrize("kind", ["noise", "bias"])

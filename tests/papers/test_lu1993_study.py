@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.reproduction.lu1993.study import Count, compute_mean_good
+from ytheta.papers.lu1993_simulations import Count, compute_mean_good
 
 
 def test_a_scheme_is_faster_if_the_times_differ_by_more_than_the_tolerance() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import ytheta as yt
 from tests.support.made_up_paper import MADE_UP_PAPER, WRONG_PAPER
-from ytheta.reproduction import reproduce as module
-from ytheta.reproduction.reproduce import PAPERS, Reproduction, list_page_paths, list_papers
+from ytheta.papers import reproduce as module
+from ytheta.papers.reproduce import PAPERS, Reproduction, list_page_paths, list_papers
 
 
 def test_papers_are_chosen_by_name() -> None:
@@ -21,7 +21,7 @@ def test_papers_are_chosen_by_name() -> None:
 
 
 def test_each_paper_is_computed_once_and_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    papers = {"ytheta.reproduction.lu1993": MADE_UP_PAPER, "ytheta.reproduction.ha1989": WRONG_PAPER}
+    papers = {"ytheta.papers.lu1993": MADE_UP_PAPER, "ytheta.papers.ha1989": WRONG_PAPER}
     monkeypatch.setattr(module, "PAPERS", ("lu1993", "ha1989"))
     monkeypatch.setattr(module, "import_module", lambda name: SimpleNamespace(reproduce=lambda: papers[name]))
     stages: list[str] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.papers.tracking import compute_rms, compute_settling_times, plot_joints
 from ytheta.plots import Axis
-from ytheta.reproduction.tracking import compute_rms, compute_settling_times, plot_joints
 
 
 def test_settling_times() -> None:

@@ -10,16 +10,16 @@ import pytest
 
 import ytheta as yt
 from ytheta.dynamics import kernels
-from ytheta.report.line_plot import draw_plot
-from ytheta.report.plotly_figure import figure_to_json
-from ytheta.report.reproduction.page import reproduction_html
-from ytheta.reproduction.exhibit import Agreement, Exhibit
-from ytheta.reproduction.tracking import compute_rms
-from ytheta.reproduction.walker1988 import comparison, loop_equations, simulations, virtual_work
-from ytheta.reproduction.walker1988.simulations import ArmRuns, TrackingRun
-from ytheta.reproduction.walker1988.stability import compute_balance
-from ytheta.reproduction.walker1988.structure import compare_links, compare_tree
-from ytheta.reproduction.walker1988.tracking import compare_tracking
+from ytheta.papers import walker1988 as comparison
+from ytheta.papers import walker1988 as loop_equations
+from ytheta.papers import walker1988 as virtual_work
+from ytheta.papers import walker1988_control as simulations
+from ytheta.papers.exhibit import Agreement, Exhibit
+from ytheta.papers.tracking import compute_rms
+from ytheta.papers.walker1988 import compare_links, compare_tree
+from ytheta.papers.walker1988_control import ArmRuns, TrackingRun, compare_tracking, compute_balance
+from ytheta.report.figure import draw_plot, figure_to_json
+from ytheta.report.papers import reproduction_html
 from ytheta.robot.parameters import with_parameters
 
 WALKER = yt.load("walker")

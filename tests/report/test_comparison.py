@@ -15,10 +15,15 @@ from tests.support.arm_logs import true_arm, write_log
 from tests.support.browser import EVIL, LOADS, Page
 from tests.support.command import refused, ytheta
 from tests.support.devtools import Tab, open_browser
-from ytheta.comparison.compare import Comparison, FrictionComparison
-from ytheta.report.comparison.page import comparison_html, write_comparison_report
-from ytheta.report.comparison.summary import summarize_comparison
-from ytheta.report.comparison.tables import list_changes, list_friction_rows, list_used_shares
+from ytheta.comparison import Comparison, FrictionComparison
+from ytheta.report.comparison import (
+    comparison_html,
+    list_changes,
+    list_friction_rows,
+    list_used_shares,
+    summarize_comparison,
+    write_comparison_report,
+)
 from ytheta.robot.friction_curve import compute_friction
 
 

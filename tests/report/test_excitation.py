@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.support.designed_motion import design_motion, design_two_link
 from ytheta.excitation.limit_check import LimitUse
-from ytheta.report.excitation.text import print_excitation
+from ytheta.report.excitation import print_excitation
 from ytheta.report.numbers import format_plain
 from ytheta.report.terminal import render_text
 

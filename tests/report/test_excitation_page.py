@@ -13,7 +13,7 @@ import ytheta as yt
 from tests.support.browser import EVIL, LOADS, Page, drawn_plots, open_page
 from tests.support.designed_motion import design_motion, design_two_link
 from ytheta.excitation.limit_check import LimitUse
-from ytheta.report.excitation.page import excitation_html
+from ytheta.report.excitation_page import excitation_html
 from ytheta.report.numbers import format_number
 
 

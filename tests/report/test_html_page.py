@@ -13,7 +13,7 @@ import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from tests.support.browser import Page, drawn_plots, open_page, remove_policy
 from ytheta.report.html_page import make_policy
-from ytheta.report.prediction.page import prediction_html
+from ytheta.report.prediction import prediction_html
 
 # What a stranger could want to add: a script, a script in an attribute, an image of a server, a form.
 INJECTED = """

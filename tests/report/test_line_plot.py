@@ -11,17 +11,17 @@ from tests.support.paths import ROOT
 from tests.support.plot_data import only
 from ytheta.errors import InputError
 from ytheta.plots import Axis, AxisPosition, Band, Line
-from ytheta.report.line_plot import (
+from ytheta.report.figure import (
     BACKGROUND_COLOUR,
     COLOURS,
     FAINT_COLOUR,
     MARK_COLOUR,
     MAX_POINTS,
     decimate,
+    figure_to_json,
     line_plot,
     spans_decades,
 )
-from ytheta.report.plotly_figure import figure_to_json
 
 
 def test_thinning_keeps_peaks() -> None:

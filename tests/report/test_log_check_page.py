@@ -10,8 +10,7 @@ import pytest
 from tests.support.browser import drawn_plots, open_page
 from tests.support.log_files import ARM, ARM_COLUMNS
 from ytheta.logs.check import LogCheck, check
-from ytheta.report.log_check.page import log_check_html
-from ytheta.report.log_check.text import draw_line
+from ytheta.report.log_check import draw_line, log_check_html
 
 
 @pytest.fixture(scope="module")

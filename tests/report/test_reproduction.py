@@ -12,12 +12,11 @@ import numpy as np
 from tests.support.browser import EVIL, Page, drawn_plots, open_page
 from tests.support.made_up_paper import MADE_UP_PAPER, PLOT, WRONG_PAPER
 from tests.support.plot_data import only, plot_of
+from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult
+from ytheta.papers.reproduce import Reproduction
 from ytheta.plots import Axis, AxisPosition, Band, Line, Plot
-from ytheta.report.line_plot import TWO_PLOTS_HEIGHT, draw_plot
-from ytheta.report.plotly_figure import figure_to_json
-from ytheta.report.reproduction.page import reproduction_html, write_reproduction_report
-from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, PaperReproduction
-from ytheta.reproduction.reproduce import Reproduction
+from ytheta.report.figure import TWO_PLOTS_HEIGHT, draw_plot, figure_to_json
+from ytheta.report.papers import reproduction_html, write_reproduction_report
 
 
 def test_the_table_has_every_comparison() -> None:
@@ -97,7 +96,7 @@ def make_evil_paper() -> PaperReproduction:
         bands=(Band("c", t, t + 1.0),),
         marks=(0.5,),
     )
-    row = Comparison(f"name {EVIL}", f"printed {EVIL}", f"result {EVIL}", Agreement.NO, f"note {EVIL}")
+    row = PrintedResult(f"name {EVIL}", f"printed {EVIL}", f"result {EVIL}", Agreement.NO, f"note {EVIL}")
     exhibit = Exhibit("figure_1", f"title {EVIL}", (row,), (plot,), f"open {EVIL}")
     return PaperReproduction("doe1900", f"citation {EVIL}", f"about {EVIL}", (exhibit,))
 

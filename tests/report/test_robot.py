@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.report.robot.tables import build_link_tables
+from ytheta.report.robot import build_link_tables
 
 
 def print_links(parameters: dict[str, float] | None) -> list[str]:

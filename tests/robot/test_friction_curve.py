@@ -13,7 +13,7 @@ from tests.support.friction_robots import add_friction_laws, compute_friction_by
 from tests.support.toml_robots import read
 from ytheta.errors import RobotError
 from ytheta.report.numbers import parameter_unit
-from ytheta.report.robot.summary import summarize_robot
+from ytheta.report.robot import summarize_robot
 from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors, find_driving_speed
 from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import (

@@ -51,7 +51,7 @@ def make_writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from tests.support.arm_logs import true_arm, write_log
     from ytheta.native import cache
     from ytheta.report.html_page import write_page
-    from ytheta.report.identification.page import identification_html
+    from ytheta.report.identification_page import identification_html
 
     robot = true_arm(folder)
     path = write_log(folder / "run.npz", robot)

@@ -10,7 +10,7 @@ import numpy as np
 from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulate_continuous
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
-from ytheta.reproduction.lu1993.schemes import make_reference
+from ytheta.papers.lu1993_simulations import make_reference
 from ytheta.simulation.references import ReferenceTrajectory
 
 

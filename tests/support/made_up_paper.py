@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult, compare_printed
 from ytheta.plots import Axis, Line, Plot
-from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, PaperReproduction, compare_printed
 
 TABLE = Exhibit(
     "table_1",
@@ -19,8 +19,8 @@ FIGURE = Exhibit(
     "figure_2",
     "Fig. 2: motion",
     (
-        Comparison("settles", "in less than 1 s", "0.5 s", Agreement.YES),
-        Comparison("is faster", "yes", 3.25, Agreement.OPEN, "the gain is not given"),
+        PrintedResult("settles", "in less than 1 s", "0.5 s", Agreement.YES),
+        PrintedResult("is faster", "yes", 3.25, Agreement.OPEN, "the gain is not given"),
     ),
     (PLOT,),
     "the gain; 3 was chosen",

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 from ytheta.excitation.clearance.link_capsules import Capsule
-from ytheta.viewing.capsule_mesh import make_capsule_mesh
+from ytheta.viewing.viewer import make_capsule_mesh
 
 CAPSULES = [
     Capsule((0.1, 0.2, 0.3), (0.5, -0.2, 0.9), 0.15),

@@ -7,7 +7,7 @@ import pytest
 
 import ytheta as yt
 from ytheta.robot.inertia import Inertia
-from ytheta.viewing.drawing import make_drawing
+from ytheta.viewing.scene import make_drawing
 
 POSES = np.array([[np.nan] * 7, [0.1, -0.4, 0.3, -1.2, 0.2, 1.0, 0.5]])
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from ytheta.robot.inertia import Inertia
-from ytheta.viewing.ellipsoid import make_ellipsoid
+from ytheta.viewing.scene import make_ellipsoid
 
 SEMI_AXES = np.array([0.1, 0.2, 0.4])
 CENTER = np.array([0.3, -0.1, 0.2])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import ytheta as yt
-from ytheta.viewing.sliders import FREE_STROKE, find_slider_ranges
+from ytheta.viewing.viewer import FREE_STROKE, find_slider_ranges
 
 
 def test_limits_are_extended_by_the_motion() -> None:

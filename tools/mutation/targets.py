@@ -80,7 +80,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "exporting/c/test_statements.py",
     ),
     "exporting/load_settings.py": ("exporting/test_payload.py",),
-    "comparison/compare.py": (),
+    "comparison.py": (),
     "control/laws/slotine_li.py": ("conformance/test_control_laws.py",),
     "control/adaptation/composite.py": (),
     "control/adaptation/projection.py": (),

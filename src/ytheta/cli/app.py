@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+import platform
+import re
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
+import ytheta
 from ytheta.cli.base import base
+from ytheta.cli.bench import bench
+from ytheta.cli.check import check
+from ytheta.cli.compare import compare
 from ytheta.cli.excite import excite
+from ytheta.cli.export import export
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.interrupts import INTERRUPTED
-from ytheta.cli.logs.check import check
-from ytheta.cli.models.compare import compare
-from ytheta.cli.models.export import export
-from ytheta.cli.models.payload import payload
-from ytheta.cli.models.view import view
+from ytheta.cli.payload import payload
 from ytheta.cli.predict import predict
 from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
-from ytheta.cli.shell.bench import bench
-from ytheta.cli.shell.first_steps import format_first_steps
-from ytheta.cli.shell.plain_help import PlainCommand
-from ytheta.cli.shell.versions import format_versions
 from ytheta.cli.simulate import simulate
+from ytheta.cli.view import view
 from ytheta.errors import InputError
 from ytheta.files.overwriting import record_command_files
 
@@ -116,6 +118,102 @@ def _make_help(docstring: str) -> str:
     return cleandoc(docstring).replace("`", "").replace("\nExample:", "\n\b\nExample:")
 
 
+# Help without the types of Python: an argument is shown as ``ROBOT``, not as ``ROBOT <str>``.
+
+
+_PYTHON_TYPE = re.compile(r" <[^>]*>$")
+
+
+class PlainFormatter(typer.Context.formatter_class):  # type: ignore[valid-type, misc]  # the only public name of the class
+    """Typer's formatter, which leaves out types."""
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a list of names and explanations."""
+        super().write_dl([(_PYTHON_TYPE.sub("", name), text) for name, text in rows], col_max, col_spacing)
+
+
+class PlainContext(typer.Context):
+    """Typer's context with the formatter above."""
+
+    formatter_class = PlainFormatter
+
+
+class PlainCommand(TyperCommand):
+    """Typer's command with the context above."""
+
+    context_class = PlainContext
+
+
 for _command in COMMANDS.values():
     _help = _make_help(_command.__doc__ or "")
     app.command(cls=PlainCommand, help=_help, short_help=_help.splitlines()[0])(_command)
+
+
+# What ``ytheta`` without arguments prints: the next thing to type.
+
+
+# Command lines in the order of the work, with what each does; the names of files are those that a user would have.
+STEPS = (
+    ("ytheta robots", "the robots that come with ytheta"),
+    ("ytheta inspect ur10", "one of them, or your own .urdf, .xacro, .xml, .sdf or .toml file"),
+    ("ytheta base ur10", "the parameters that can be identified"),
+    ("ytheta excite ur10 -o motion.csv", "a motion to measure"),
+    ("ytheta identify ur10 log.csv -o ur10.model.toml", "the model, from what was measured"),
+    ("ytheta export ur10.model.toml --to c -o ur10_c", "the model as C code, URDF, MJCF …"),
+)
+
+
+def format_first_steps() -> str:
+    """Return a few lines: what ytheta is, the commands to begin with, and where to read on."""
+    width = max(len(command) for command, _ in STEPS)
+    lines = [f"  {command:<{width}}   {purpose}" for command, purpose in STEPS]
+    return "\n".join(
+        [
+            f"ytheta {ytheta.__version__} identifies the dynamic model of a robot arm from description and motion.",
+            "",
+            "To begin, type:",
+            *lines,
+            "",
+            "ytheta --help lists all commands, ytheta COMMAND --help explains one and gives an example.",
+            "ytheta --install-completion completes commands, options and names with the Tab key.",
+        ]
+    )
+
+
+# The versions that a bug report needs, from the metadata of the installed packages: none of them is imported.
+
+
+# Libraries that decide about results, by the names of their packages.
+LIBRARIES = {"NumPy": "numpy", "SciPy": "scipy", "CasADi": "casadi", "llvmlite": "llvmlite", "Polars": "polars"}
+# Libraries of extras: the name of the package, and the extra that installs it.
+OPTIONAL_LIBRARIES = {
+    "MuJoCo": ("mujoco", "mujoco"),
+    "Plotly": ("plotly", "report"),
+    "rosbags": ("rosbags", "rosbags"),
+    "h5py": ("h5py", "hdf5"),
+    "Dask": ("distributed", "dask"),
+    "trimesh": ("trimesh", "collision"),
+    "xacrodoc": ("xacrodoc", "xacro"),
+    "viser": ("viser", "view"),
+}
+
+
+def format_versions() -> str:
+    """Return one line for each version; the first line is that of ytheta."""
+    return "\n".join(f"{name:<10}{value}" for name, value in _list_versions())
+
+
+def _list_versions() -> Iterator[tuple[str, str]]:
+    yield "ytheta", ytheta.__version__
+    yield "Python", f"{platform.python_version()} ({platform.system()} {platform.machine()})"
+    for name, package in LIBRARIES.items():
+        yield name, _find_version(package) or "not installed"
+    for name, (package, extra) in OPTIONAL_LIBRARIES.items():
+        yield name, _find_version(package) or f"not installed; pip install 'ytheta[{extra}]'"
+
+
+def _find_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.completion import BASE_METHODS, complete_from
 from ytheta.cli.options import AsJson, parse_words, print_all_findings, print_value
-from ytheta.cli.shell.completion import BASE_METHODS, complete_from
+from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
 
 Method = Annotated[
     str,

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import ytheta as yt
-from ytheta.cli.interrupts import Interruption, finish_after_interruption
-from ytheta.cli.log_options import Threads, Verbose
-from ytheta.cli.option_lists.excite import (
+from ytheta.cli.excite_options import (
     Accelerations,
     BaseFrequency,
     Boxes,
@@ -55,10 +53,11 @@ from ytheta.cli.option_lists.excite import (
     parse_pose,
     parse_positions,
 )
-from ytheta.cli.option_lists.logs import LogOptions, read_prefixed_logs, take_prefixed_log_options
-from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
+from ytheta.cli.interrupts import Interruption, finish_after_interruption
+from ytheta.cli.log_options import LogOptions, Threads, Verbose, read_prefixed_logs, take_prefixed_log_options
 from ytheta.cli.options import AsJson, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.robot_options import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.cli.log_options import (
     AUTO,
     AveragePeriods,
     Cutoff,
     Derivative,
     LogArguments,
+    LogOptions,
     MinSpeed,
     StrictLogs,
     Threads,
@@ -25,12 +27,11 @@ from ytheta.cli.log_options import (
     parse_speeds,
     print_findings,
     show_progress,
+    take_log_options,
 )
-from ytheta.cli.option_lists.logs import LogOptions, take_log_options
-from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.shell.completion import ESTIMATORS, FORMS, complete_from
+from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
 from ytheta.errors import InputError
 
 Validate = Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, Strict, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_value
+from ytheta.cli.robot_options import RobotArgument, RobotOptions, Strict, read_robot, take_robot_options
 
 Pose = Annotated[
     list[str] | None,

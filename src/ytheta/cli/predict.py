@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli.completion import complete_robot
 from ytheta.cli.log_options import (
     AUTO,
     LogArgument,
+    LogOptions,
     MinSpeed,
     StrictLogs,
     Threads,
@@ -21,12 +23,11 @@ from ytheta.cli.log_options import (
     parse_speeds,
     print_findings,
     show_progress,
+    take_log_options,
 )
-from ytheta.cli.option_lists.logs import LogOptions, take_log_options
-from ytheta.cli.option_lists.robot import RobotOptions, read_robot, take_robot_options
 from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.shell.completion import complete_robot
+from ytheta.cli.robot_options import RobotOptions, read_robot, take_robot_options
 
 ModelArgument = Annotated[
     str,

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli.completion import PAPERS, complete_from
 from ytheta.cli.log_options import show_progress
 from ytheta.cli.options import AsJson, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.shell.completion import PAPERS, complete_from
 
 Paper = Annotated[
     str,
@@ -47,7 +47,7 @@ def reproduce(paper: Paper = "all", report: Report = None, force: Force = False,
 
 def _check_pages(paper: str, report: str | None, *, force: bool) -> None:
     """Raise InputError if there is no such paper, or if a page cannot be written."""
-    from ytheta.reproduction.reproduce import list_page_paths, list_papers
+    from ytheta.papers.reproduce import list_page_paths, list_papers
 
     papers = list_papers(paper)
     if report is not None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 
 import ytheta as yt
-from ytheta.cli.log_options import Threads, Verbose
-from ytheta.cli.option_lists.logs import LogOptions, read_prefixed_logs, take_prefixed_log_options
-from ytheta.cli.option_lists.robot import RobotArgument, RobotOptions, read_robot, take_robot_options
-from ytheta.cli.option_lists.simulate import (
+from ytheta.cli.log_options import LogOptions, Threads, Verbose, read_prefixed_logs, take_prefixed_log_options
+from ytheta.cli.options import AsJson, make_console, parse_words, print_json, print_note
+from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
+from ytheta.cli.robot_options import RobotArgument, RobotOptions, read_robot, take_robot_options
+from ytheta.cli.simulate_options import (
     AdaptationName,
     ControllerName,
     DeadZone,
@@ -45,8 +46,6 @@ from ytheta.cli.option_lists.simulate import (
     parse_grasp,
     parse_sensors,
 )
-from ytheta.cli.options import AsJson, make_console, parse_words, print_json, print_note
-from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, DEFAULT_FEEDBACK, ControllerSettings
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def simulate(
     if as_json:
         print_json(simulation.to_dict())
     else:
-        from ytheta.report.simulation.text import print_simulation
+        from ytheta.report.simulation import print_simulation
 
         print_simulation(make_console(), simulation, verbose=verbose)
     if not simulation.tracks.all():

@@ -19,7 +19,7 @@ from ytheta.conventions import PAGE_SUFFIXES
 from ytheta.errors import MissingExtraError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.findings import Finding, Severity
-from ytheta.report.plotly_figure import figure_to_json
+from ytheta.report.figure import figure_to_json
 
 # The order of findings on a page.
 SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)

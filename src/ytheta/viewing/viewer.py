@@ -6,8 +6,9 @@ Sliders move the joints. A motion is played in real time or at another speed.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
@@ -18,13 +19,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.excitation.clearance.link_capsules import LinkCapsule
+from ytheta.excitation.clearance.link_capsules import Capsule, LinkCapsule
 from ytheta.findings import Finding
-from ytheta.shapes import Float, PerJoint
-from ytheta.viewing.capsule_mesh import make_capsule_mesh
+from ytheta.robot.frame import Frame
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Int, PerJoint
 from ytheta.viewing.motion import PICTURE_RATE, PlayedMotion
-from ytheta.viewing.scene import Pose, Scene
-from ytheta.viewing.sliders import find_slider_ranges
+from ytheta.viewing.scene import Pose, SamplesByActuated, Scene
 
 if TYPE_CHECKING:
     import viser
@@ -284,3 +285,63 @@ def _make_node_name(link: str) -> str:
 
 def _to_quaternion(pose: Pose) -> Float[np.ndarray, "4"]:
     return Rotation.from_matrix(pose[:3, :3]).as_quat(scalar_first=True)
+
+
+# Sliders of the coordinates that can be moved by hand, and their ranges.
+
+
+FREE_TURN = math.pi  # rad; range of a slider without limits
+FREE_STROKE = 1.0  # m
+MIN_RANGE = 1e-3  # rad or m
+
+
+@dataclass(frozen=True)
+class SliderRange:
+    """The range of the slider of an actuated coordinate, the one with this index."""
+
+    index: int
+    label: str
+    lower: float
+    upper: float
+
+
+def find_slider_ranges(robot: Robot, shown: SamplesByActuated) -> Iterator[SliderRange]:
+    """Yield the limits of each coordinate, extended by the positions that are shown.
+
+    Coordinates without limits make one turn or one metre. Those of a force-torque sensor, which cannot move, have no
+    slider.
+    """
+    lengths = {*robot.prismatic_joints, *robot.base_coordinates[:3]}
+    for k, (name, limits) in enumerate(zip(robot.actuated, robot.actuated_limits, strict=True)):
+        if name in robot.sensor_coordinates:
+            continue
+        free, unit = (FREE_STROKE, "m") if name in lengths else (FREE_TURN, "rad")
+        lower = limits.lower if math.isfinite(limits.lower) else -free
+        upper = limits.upper if math.isfinite(limits.upper) else free
+        low, high = min(lower, float(shown[:, k].min())), max(upper, float(shown[:, k].max()))
+        yield SliderRange(k, f"{name} / {unit}", low, high if high > low else low + MIN_RANGE)
+
+
+# Triangles of a capsule: two half-spheres and the cylinder between them.
+
+
+SECTORS, RINGS = 20, 6  # around the axis, and from the equator of a half-sphere to its pole
+
+
+def make_capsule_mesh(capsule: Capsule) -> tuple[Float[np.ndarray, "points 3"], Int[np.ndarray, "triangles 3"]]:
+    """Return corners and triangles of the surface of a capsule, in its own frame; normals point outwards."""
+    latitude = np.linspace(0.0, 0.5 * np.pi, RINGS + 1)
+    rings = np.concatenate([-latitude[::-1], latitude])  # two equators, one for each end of the cylinder
+    heights = capsule.radius * np.sin(rings) + np.repeat([-0.5, 0.5], RINGS + 1) * capsule.length
+    longitude = 2.0 * np.pi * np.arange(SECTORS) / SECTORS
+    circle = capsule.radius * np.cos(rings)[:, None, None] * np.stack([np.cos(longitude), np.sin(longitude)], axis=-1)
+    points = np.concatenate([circle, np.broadcast_to(heights[:, None, None], (*circle.shape[:2], 1))], axis=-1)
+    ring, sector = (each.ravel() for each in np.mgrid[: len(rings) - 1, :SECTORS])
+    a, b = ring * SECTORS + sector, ring * SECTORS + (sector + 1) % SECTORS
+    faces = np.concatenate([np.stack([a, b, b + SECTORS], axis=1), np.stack([a, b + SECTORS, a + SECTORS], axis=1)])
+    start, end = capsule.ends
+    rotation = np.eye(3)
+    if not capsule.is_sphere:
+        x, y, z = ((end - start) / capsule.length).tolist()
+        rotation = Frame.align_z((x, y, z)).matrix[:3, :3]
+    return points.reshape(-1, 3) @ rotation.T + 0.5 * (start + end), faces

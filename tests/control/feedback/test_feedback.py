@@ -16,8 +16,8 @@ from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
 from ytheta.dynamics.constraint import build_constraint
 from ytheta.dynamics.loop_solver import solve
-from ytheta.reproduction.tracking import evaluate_lyapunov
-from ytheta.reproduction.walker1988.simulations import load_without_coulomb
+from ytheta.papers.tracking import evaluate_lyapunov
+from ytheta.papers.walker1988_control import load_without_coulomb
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop import ClosedLoop

@@ -33,8 +33,8 @@ from ytheta.dynamics.formulations.spatial_tree import walker_regressor
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import Mechanism, numeric_motion
 from ytheta.errors import InputError
-from ytheta.reproduction.tracking import evaluate_lyapunov
-from ytheta.reproduction.walker1988.simulations import load_without_coulomb, make_law
+from ytheta.papers.tracking import evaluate_lyapunov
+from ytheta.papers.walker1988_control import load_without_coulomb, make_law
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop import ClosedLoop

@@ -12,7 +12,7 @@ from ytheta.identification.equations.integral import END_REACH, Cumulative
 from ytheta.identification.equations.model_equations import create_form
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import compile_graph
-from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
+from ytheta.papers.ha1989 import SYMMETRIC
 
 RATE = 100.0
 

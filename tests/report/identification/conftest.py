@@ -14,7 +14,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.report.identification.page import identification_html
+from ytheta.report.identification_page import identification_html
 from ytheta.robot.robot import Robot
 
 NOISE = 0.05  # N m

@@ -14,7 +14,7 @@ from tests.support.arm_logs import true_arm, write_log
 from tests.support.browser import remove_policy
 from tests.support.devtools import Tab, open_browser
 from ytheta.identification.result import Identification
-from ytheta.report.identification.page import write_identification_report
+from ytheta.report.identification_page import write_identification_report
 
 MAX_SIZE = 5_000_000  # bytes of a page, for any number of samples
 MILLION = 1_000_000

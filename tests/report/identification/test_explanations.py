@@ -12,7 +12,7 @@ from ytheta.identification.consistency.standard_parameters import ConsistencyCos
 from ytheta.identification.model_choice import Alternative, ModelChoice
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.result import Identification
-from ytheta.report.identification.explanations import (
+from ytheta.report.identification_statistics import (
     explain_choice,
     explain_consistency,
     explain_prior,

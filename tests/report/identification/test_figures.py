@@ -15,9 +15,9 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import model_to_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.log import LogFindingCode
-from ytheta.report.identification.page import identification_html
-from ytheta.report.identification.statistics import list_weaknesses
-from ytheta.report.identification.summary import summarize_identification
+from ytheta.report.identification import summarize_identification
+from ytheta.report.identification_page import identification_html
+from ytheta.report.identification_statistics import list_weaknesses
 from ytheta.report.numbers import (
     format_number,
 )

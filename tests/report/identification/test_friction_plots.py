@@ -10,7 +10,7 @@ import pytest
 import ytheta
 from tests.support.arm_logs import true_arm, write_log
 from ytheta.identification.result import Identification
-from ytheta.report.identification.friction_plots import compute_friction_curves, describe_law, plot_friction
+from ytheta.report.parameter_plots import compute_friction_curves, describe_law, plot_friction
 from ytheta.robot.parts import Drive
 
 

@@ -17,10 +17,9 @@ from tests.support.browser import EVIL, LOADS, Page, open_page, remove_policy
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.model_choice import NO_CHOICE
 from ytheta.identification.result import Identification
-from ytheta.report.identification.explanations import list_alternatives, list_explanations
-from ytheta.report.identification.page import identification_html, write_identification_report
-from ytheta.report.identification.summary import summarize_identification
-from ytheta.report.identification.tables import list_standard_rows
+from ytheta.report.identification import summarize_identification
+from ytheta.report.identification_page import identification_html, list_standard_rows, write_identification_report
+from ytheta.report.identification_statistics import list_alternatives, list_explanations
 from ytheta.report.numbers import (
     format_percent,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.browser import Page
 from ytheta.identification.assessment.torque_errors import Trace
 from ytheta.identification.result import Identification
-from ytheta.report.identification.plots import continuous_time, find_left_out_times, make_band, plot_torque
+from ytheta.report.identification_plots import continuous_time, find_left_out_times, make_band, plot_torque
 
 
 def test_plots_hold_the_trace(identification: Identification, page: Page) -> None:

@@ -9,8 +9,7 @@ import pytest
 from tests.support.browser import Page
 from ytheta.identification.result import Identification
 from ytheta.logs.log import LogOrigin
-from ytheta.report.identification.page import identification_html
-from ytheta.report.identification.tables import list_log_rows
+from ytheta.report.identification_page import identification_html, list_log_rows
 
 
 def test_every_log_is_listed_with_its_rows(identification: Identification) -> None:

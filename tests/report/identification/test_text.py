@@ -8,8 +8,8 @@ import pytest
 
 from ytheta.identification.result import Identification
 from ytheta.logs.log import LogSize
-from ytheta.report.identification.statistics import describe_sizes
-from ytheta.report.identification.text import print_identification
+from ytheta.report.identification import print_identification
+from ytheta.report.identification_statistics import describe_sizes
 from ytheta.report.numbers import (
     format_plain,
     significant_digits,

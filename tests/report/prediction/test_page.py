@@ -13,7 +13,7 @@ import ytheta as yt
 from tests.support.browser import EVIL, LOADS, Page, drawn_plots, open_page
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.report.numbers import format_percent
-from ytheta.report.prediction.page import prediction_html
+from ytheta.report.prediction import prediction_html
 
 
 def test_the_page_has_the_errors_of_every_joint(prediction: yt.Prediction) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import ytheta as yt
-from ytheta.report.plotly_figure import figure_to_json
+from ytheta.report.figure import figure_to_json
 
 
 def test_figures_hold_the_torques(prediction: yt.Prediction) -> None:

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.report.simulation.page import simulation_html
+from ytheta.report.simulation_page import simulation_html
 from ytheta.simulation.result import Simulation
 
 

@@ -15,13 +15,9 @@ import ytheta
 from tests.support.browser import EVIL, LOADS, Page, drawn_plots, open_page
 from tests.support.simulate_cases import PUMA
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.report.line_plot import (
-    COLOURS,
-    FAINT_COLOUR,
-)
-from ytheta.report.simulation.page import simulation_html, write_simulation_report
-from ytheta.report.simulation.statistics import SimulationStatistics
-from ytheta.report.simulation.summary import summarize_simulation
+from ytheta.report.figure import COLOURS, FAINT_COLOUR
+from ytheta.report.simulation import SimulationStatistics, summarize_simulation
+from ytheta.report.simulation_page import simulation_html, write_simulation_report
 from ytheta.simulation.result import Simulation
 
 

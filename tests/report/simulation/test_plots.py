@@ -12,10 +12,14 @@ from tests.support.browser import Page
 from tests.support.plot_data import only, plot_of, plotted
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import RUNS, simulate_loops, with_all_diverged
-from ytheta.report.simulation.page import simulation_html
-from ytheta.report.simulation.plots import MAX_NAMED_LINES, MAX_PARAMETER_PLOTS
-from ytheta.report.simulation.statistics import SimulationStatistics
-from ytheta.report.simulation.tables import describe_diverged_runs, describe_shown_run
+from ytheta.report.simulation import SimulationStatistics
+from ytheta.report.simulation_page import (
+    MAX_NAMED_LINES,
+    MAX_PARAMETER_PLOTS,
+    describe_diverged_runs,
+    describe_shown_run,
+    simulation_html,
+)
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.variation import ParameterChange
 

@@ -7,8 +7,8 @@ import numpy as np
 from tests.support.browser import EVIL
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import simulate_loops
-from ytheta.report.simulation.settings import describe_settings, format_setting
-from ytheta.report.simulation.statistics import SimulationStatistics
+from ytheta.report.simulation import SimulationStatistics
+from ytheta.report.simulation_page import describe_settings, format_setting
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors import Sensor, Sensors
 

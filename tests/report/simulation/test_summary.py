@@ -11,9 +11,8 @@ from tests.support.browser import EVIL, Page
 from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.report.simulation.page import simulation_html
-from ytheta.report.simulation.statistics import QUANTILES
-from ytheta.report.simulation.summary import summarize_simulation
+from ytheta.report.simulation import QUANTILES, summarize_simulation
+from ytheta.report.simulation_page import simulation_html
 from ytheta.simulation.result import Simulation
 
 FIXED = {

@@ -10,10 +10,8 @@ from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.numbers import format_plain
-from ytheta.report.simulation.page import simulation_html
-from ytheta.report.simulation.statistics import SimulationStatistics
-from ytheta.report.simulation.summary import summarize_simulation
-from ytheta.report.simulation.text import MAX_PARAMETERS, simulation_text
+from ytheta.report.simulation import MAX_PARAMETERS, SimulationStatistics, simulation_text, summarize_simulation
+from ytheta.report.simulation_page import simulation_html
 from ytheta.simulation.result import Simulation
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 from ytheta.errors import YthetaError
-from ytheta.inspection.inspect import inspect
+from ytheta.inspection import inspect
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot

@@ -1,1 +1,0 @@
-"""Speed of the kernels beside that of installed peers, in one run."""

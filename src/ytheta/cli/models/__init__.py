@@ -1,1 +1,0 @@
-"""Commands about identified models: compare, export, view."""

@@ -1,1 +1,0 @@
-"""Options of commands that have many, and the parsing of their values."""

@@ -1,1 +1,0 @@
-"""``compare``: two or more models of the same robot side by side."""

@@ -1,1 +1,0 @@
-"""What a robot description contains and what it costs to compute with it."""

@@ -1,1 +1,0 @@
-"""Base parameters: the output of ``ytheta base``."""

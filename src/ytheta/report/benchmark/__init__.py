@@ -1,1 +1,0 @@
-"""A benchmark, as plain data and for a terminal."""

@@ -1,1 +1,0 @@
-"""The catalog: the output of ``ytheta robots``."""

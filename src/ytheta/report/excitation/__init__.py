@@ -1,1 +1,0 @@
-"""A designed trajectory as JSON, terminal tables and a page."""

@@ -1,1 +1,0 @@
-"""Inspected robots: the output of ``ytheta inspect``."""

@@ -1,1 +1,0 @@
-"""Kernels: inputs, output, operations and machine code."""

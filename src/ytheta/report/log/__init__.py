@@ -1,1 +1,0 @@
-"""A log: its size, its columns and its findings."""

@@ -1,1 +1,0 @@
-"""Checked logs: columns, conversions, plausibility, motion."""

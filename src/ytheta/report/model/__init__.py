@@ -1,1 +1,0 @@
-"""A model file that was read."""

@@ -1,1 +1,0 @@
-"""An estimated payload, as plain data and for a terminal."""

@@ -1,1 +1,0 @@
-"""Persistent excitation: how a motion determines the parameters of each joint."""

@@ -1,1 +1,0 @@
-"""Predicted torques: the output of ``ytheta predict``."""

@@ -1,1 +1,0 @@
-"""Reproduced papers: the output of ``ytheta reproduce``."""

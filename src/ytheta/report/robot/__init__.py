@@ -1,1 +1,0 @@
-"""Robots: their tree, tables of joints and links."""

@@ -1,1 +1,0 @@
-"""The tables and figures of the five papers, computed again and compared with their print: ``ytheta reproduce``."""

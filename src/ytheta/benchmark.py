@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -59,8 +59,6 @@ class BenchmarkRow:
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Displayed):
     """Times beside those of peers: ``rows``, the robot's name, samples, repetitions and facts about the machine."""
-
-    subject: ClassVar[str] = "benchmark"
 
     robot: str
     samples: int

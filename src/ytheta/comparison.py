@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -78,8 +77,6 @@ class Comparison(Reported):
                  the friction of each drive as a function of its speed
     predictions  the predicted torques of a log by each model; empty without a log
     """
-
-    subject: ClassVar[str] = "comparison"
 
     labels: tuple[str, ...]
     models: tuple[Model, ...]

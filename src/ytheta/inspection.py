@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import NoneType
-from typing import ClassVar
 
 from ytheta.arguments import check_kind
 from ytheta.conventions import CLOSURE_TOLERANCE
@@ -50,8 +49,6 @@ class Inspection(Displayed):
     base_findings     a warning if the number of base parameters is not certain
     findings          findings of the reader of the description, ``pose_findings`` and ``base_findings``
     """
-
-    subject: ClassVar[str] = "inspection"
 
     robot: Robot
     closure: Closure | None

@@ -12,7 +12,7 @@ import ytheta as yt
 from ytheta.papers import fernandez2000 as equations
 from ytheta.papers.exhibit import Agreement, PaperReproduction
 from ytheta.report.figure import draw_plot, figure_to_json
-from ytheta.report.papers import reproduction_html
+from ytheta.report.papers import paper_html
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 MISPRINTS = {
@@ -46,7 +46,7 @@ def test_figures_and_page() -> None:
     first, last = find_numbers(rows["inertial parameters converge"].ytheta)[:2]
     assert first == 50.0
     assert last < 2.0
-    page = reproduction_html(paper)
+    page = paper_html(paper)
     assert "only the kind of result is compared" in page
     for exhibit in paper.exhibits:
         for plot in exhibit.plots:

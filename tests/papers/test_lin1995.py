@@ -17,7 +17,7 @@ from ytheta.papers import lin1995 as identification
 from ytheta.papers import lin1995 as operations
 from ytheta.papers.exhibit import Agreement, PaperReproduction, PrintedResult
 from ytheta.papers.lin1995 import make_general_chain
-from ytheta.report.papers import reproduction_html
+from ytheta.report.papers import paper_html
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 MISPRINTS = {
@@ -134,7 +134,7 @@ def test_identification(paper: PaperReproduction, rows: dict[str, PrintedResult]
 
 
 def test_page(paper: PaperReproduction) -> None:
-    page = reproduction_html(paper)
+    page = paper_html(paper)
     assert "Table II" in page
     assert "the paper does not say which of its inertia constants are zero" in page
 

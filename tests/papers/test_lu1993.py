@@ -9,7 +9,7 @@ import pytest
 import ytheta as yt
 from ytheta.papers.exhibit import Agreement, PaperReproduction
 from ytheta.report.figure import draw_plot, figure_to_json
-from ytheta.report.papers import reproduction_html
+from ytheta.report.papers import paper_html
 
 YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
 
@@ -57,7 +57,7 @@ def test_statements_and_page(paper: PaperReproduction) -> None:
     titles = [plot.title for exhibit in paper.exhibits for plot in exhibit.plots]
     for number, part in ((n, p) for n in "45" for p in "abc"):
         assert sum(title.startswith(f"Fig. {number}({part})") for title in titles) == 1
-    page = reproduction_html(paper)
+    page = paper_html(paper)
     for exhibit in paper.exhibits:
         for plot in exhibit.plots:
             assert figure_to_json(draw_plot(plot)) in page, plot.title

@@ -19,7 +19,7 @@ from ytheta.papers.tracking import compute_rms
 from ytheta.papers.walker1988 import compare_links, compare_tree
 from ytheta.papers.walker1988_control import ArmRuns, TrackingRun, compare_tracking, compute_balance
 from ytheta.report.figure import draw_plot, figure_to_json
-from ytheta.report.papers import reproduction_html
+from ytheta.report.papers import paper_html
 from ytheta.robot.parameters import with_parameters
 
 WALKER = yt.load("walker")
@@ -56,7 +56,7 @@ def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows["independent equations"] == 6
     assert rows["adapted parameters"] == "70 of links, 9 of joints"
     assert all(exhibit.open for exhibit in paper.exhibits)
-    page = reproduction_html(paper)
+    page = paper_html(paper)
     for exhibit in paper.exhibits:
         for plot in exhibit.plots:
             assert figure_to_json(draw_plot(plot)) in page, plot.title

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from ytheta.display import load_report_function
-from ytheta.report.terminal import render_text
+from ytheta.display import find_view
 
 ROBOT = ytheta.load("ur10")
 T = np.arange(500) / 100.0
@@ -22,8 +21,7 @@ def make_table(*, scale: float = 1.0) -> dict[str, np.ndarray]:
 
 
 def render(check: ytheta.LogCheck, width: int) -> list[str]:
-    print_check = load_report_function("log_check", "text", "print_log_check")
-    return render_text(lambda console: print_check(console, check), width=width).splitlines()
+    return find_view(check).render_text(check, width=width).splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -16,7 +16,7 @@ from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, Printed
 from ytheta.papers.reproduce import Reproduction
 from ytheta.plots import Axis, AxisPosition, Band, Line, Plot
 from ytheta.report.figure import TWO_PLOTS_HEIGHT, draw_plot, figure_to_json
-from ytheta.report.papers import reproduction_html, write_reproduction_report
+from ytheta.report.papers import paper_html, write_paper_report
 
 
 def test_the_table_has_every_comparison() -> None:
@@ -56,7 +56,7 @@ def test_plain_data_have_the_fixed_keys() -> None:
 
 
 def test_the_page_holds_tables_and_figures() -> None:
-    page = reproduction_html(MADE_UP_PAPER)
+    page = paper_html(MADE_UP_PAPER)
     assert "This plot is loading. It needs JavaScript" in page
     (embedded,) = re.findall(r'<script type="application/json" id="ytheta">(.*?)</script>', page, re.DOTALL)
     assert json.loads(embedded) == Reproduction((MADE_UP_PAPER,)).to_dict()
@@ -72,7 +72,7 @@ def test_the_page_holds_tables_and_figures() -> None:
     ):
         assert text in page
     assert page.count('<span class="seen poor">') == 0
-    wrong = reproduction_html(WRONG_PAPER)
+    wrong = paper_html(WRONG_PAPER)
     assert wrong.count('<span class="seen poor">no</span>') == 3  # of the value, of the table, in the contents
 
 
@@ -103,7 +103,7 @@ def make_evil_paper() -> PaperReproduction:
 
 def test_texts_are_escaped_and_plots_hold_their_data() -> None:
     paper = make_evil_paper()
-    html = reproduction_html(paper)
+    html = paper_html(paper)
     assert EVIL not in html
     page = Page(html)
     for word in ("name", "printed", "result", "note", "title", "open", "citation", "about", "Fig. 1", "caption"):
@@ -114,7 +114,7 @@ def test_texts_are_escaped_and_plots_hold_their_data() -> None:
 
 
 def test_a_browser_shows_the_page(chromium: str, tmp_path: Path) -> None:
-    path = write_reproduction_report(make_evil_paper(), tmp_path / "page.html")
+    path = write_paper_report(make_evil_paper(), tmp_path / "page.html")
     dom, console = open_page(chromium, path)
     assert console == []
     assert drawn_plots(dom) == ["figure_1-1"]

@@ -99,8 +99,8 @@ def _discard_output() -> None:
 
 # Standard streams that survive their readers: a closed pipe or stream is no error, and the exit code stays.
 #
-# ``head`` closes the pipe when it has read enough, and ``>&-`` starts a program without stdout. The command then goes on
-# without output, because it may still have files to write, and because its exit code is part of the result.
+# ``head`` closes the pipe when it has read enough, and ``>&-`` starts a program without stdout. The command then goes
+# on without output, because it may still have files to write, and because its exit code is part of the result.
 
 
 class PipeWriter(io.FileIO):

@@ -176,8 +176,8 @@ def _parse_positive(text: str, option: str, what: str, *, minimum: float = 0.0) 
 
 # The options of every command that reads a log: one group, so that no command lacks one of them.
 #
-# Messages about logs name these options. The commands excite and simulate have a --rate and a --gain of their own; there
-# the options of the group are called --log-rate and --log-gain, also in messages.
+# Messages about logs name these options. The commands excite and simulate have a --rate and a --gain of their own;
+# there the options of the group are called --log-rate and --log-gain, also in messages.
 
 
 PREFIXED = {"rate": "log_rate", "gain": "log_gain"}

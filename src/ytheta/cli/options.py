@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from ytheta.display import Displayed, load_report_function
+from ytheta.display import Displayed, find_view
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def print_value(value: Displayed, *, as_json: bool, verbose: bool = False) -> No
         print_json(value.to_dict())
     else:
         options = {"verbose": True} if verbose else {}
-        load_report_function(value.subject, "text", f"print_{value.subject}")(make_console(), value, **options)
+        find_view(value).print(make_console(), value, **options)
 
 
 def print_json(data: object) -> None:

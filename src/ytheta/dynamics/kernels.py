@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, wraps
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -48,8 +48,6 @@ class ClosedKernel(Displayed):
     kernel
         The Kernel of all coordinates.
     """
-
-    subject: ClassVar[str] = "kernel"
 
     loops: Constraint
     kernel: Kernel

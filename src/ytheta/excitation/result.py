@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -105,8 +104,6 @@ class Excitation(Reported):
     design                   criterion and work of the search; None if the trajectory was assessed, not designed
     findings                 notes and warnings
     """
-
-    subject: ClassVar[str] = "excitation"
 
     robot: Robot
     base: BaseParameters

@@ -77,7 +77,6 @@ class BaseParameters(Displayed):
     findings         a warning if the number of base parameters is not certain
     """
 
-    subject: ClassVar[str] = "base_parameters"
     noun: ClassVar[str] = "base parameters"
     # What only parameters without geometry have, see ``model_parameters``.
     unknown_geometry: ClassVar[Mapping[str, list[str]]] = {}

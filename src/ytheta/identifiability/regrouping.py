@@ -89,7 +89,6 @@ class Regrouping(Displayed):
     findings         empty
     """
 
-    subject: ClassVar[str] = "regrouping"
     noun: ClassVar[str] = "model parameters"
     method: ClassVar[str] = "ha"
     findings: ClassVar[tuple[Finding, ...]] = ()

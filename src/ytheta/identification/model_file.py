@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,8 +57,6 @@ class Model(Displayed):
     covariance  their covariance
     table       the complete table ``[identification]``, the data that ``--json`` prints
     """
-
-    subject: ClassVar[str] = "model"
 
     robot: Robot
     names: tuple[str, ...]

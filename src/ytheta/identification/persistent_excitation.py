@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -49,8 +49,6 @@ class PersistentExcitation(Displayed):
     exciting           whether the motion is persistently exciting: every A_i has full rank
     condition_number   the largest condition number of a joint; infinite if the motion is not persistently exciting
     """
-
-    subject: ClassVar[str] = "persistent_excitation"
 
     joints: tuple[JointExcitation, ...]
     samples: int

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -199,8 +198,6 @@ class Prediction(Reported):
     findings     findings about the log and its preparation
     recorded     size of the log before its preparation, which keeps fewer samples; None if it is not known
     """
-
-    subject: ClassVar[str] = "prediction"
 
     robot: Robot
     source: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -106,8 +105,6 @@ class Identification(Reported):
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
-
-    subject: ClassVar[str] = "identification"
 
     base: ModelParameters
     estimate: Estimate

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,8 +76,6 @@ class LogCheck(Reported):
     unreadable  the other logs
     accepted    whether no log is refused
     """
-
-    subject: ClassVar[str] = "log_check"
 
     robot: Robot
     logs: tuple[CheckedLog, ...]

@@ -16,7 +16,6 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -100,8 +99,6 @@ class Log(Displayed):
     findings  faults and repairs that were found when the log was read
     origin    the columns and rows of the file that the log consists of; None if it was not read from a file or table
     """
-
-    subject: ClassVar[str] = "log"
 
     joints: tuple[str, ...]
     t: PerSample

@@ -103,8 +103,6 @@ class Kernel(Displayed):
         Backend, processor, operation counts, origin of the code and digest.
     """
 
-    subject = "kernel"
-
     def __init__(self, graph: Graph, runner: Runner, *, cpu: str, lanes: int, origin: str, seconds: float) -> None:
         self.graph = graph
         self._runner = runner

@@ -259,9 +259,9 @@ LARGEST_BASE_PARAMETERS = 6  # number of estimates in Fig. 4
 
 # The simulation of fernandez2000 sec. 5: Slotine–Li on a PUMA with six joints and the paper's gains.
 #
-# The paper gives Lambda = 39, Gamma = 0.075 (its inverse is the gain in (31)) and K_D = 35. It does not give the data of
-# its PUMA 600, the points of its polynomial trajectories, the initial estimate or the initial position. For Fig. 4 it
-# refers to another publication. Chosen here:
+# The paper gives Lambda = 39, Gamma = 0.075 (its inverse is the gain in (31)) and K_D = 35. It does not give the data
+# of its PUMA 600, the points of its polynomial trajectories, the initial estimate or the initial position. For Fig. 4
+# it refers to another publication. Chosen here:
 #
 # - the PUMA 560 of the catalog,
 # - random points half a second apart, with a stop at each point,

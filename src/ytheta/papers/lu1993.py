@@ -59,8 +59,8 @@ def reproduce() -> PaperReproduction:
 
 # The statements of lu1993 V-B about its two adaptive schemes, Fig. 4 and 5.
 #
-# ``schemes`` chooses the settings that the paper does not give. ``study`` varies these settings, to find out which parts
-# of the paper's comparison do not depend on the choice.
+# ``schemes`` chooses the settings that the paper does not give. ``study`` varies these settings, to find out which
+# parts of the paper's comparison do not depend on the choice.
 
 
 OPEN_SETTINGS = (

@@ -357,8 +357,8 @@ Result: TypeAlias = Callable[[TwoLinkArm], np.ndarray]
 #
 # A formula is written as in the paper: products are juxtaposed (``l1 c2 q̈1``), ``²`` is a power, and a matrix has its
 # entries between commas and its rows between semicolons. A formula and a result of ytheta agree if they are equal in
-# rational arithmetic at a few random states. Their difference is a rational function of low degree in the state, so that
-# different formulas are equal at a random state only by an accident that does not happen.
+# rational arithmetic at a few random states. Their difference is a rational function of low degree in the state, so
+# that different formulas are equal at a random state only by an accident that does not happen.
 
 
 @dataclass(frozen=True)

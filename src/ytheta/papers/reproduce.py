@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ytheta.arguments import check_kind
-from ytheta.display import Displayed, load_report_function
+from ytheta.display import Displayed, find_view
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.files.atomic import refuse_unknown_fields
 from ytheta.papers.exhibit import Agreement, PaperReproduction
@@ -32,8 +32,6 @@ class Reproduction(Displayed):
         The papers, in the order in which they were requested.
     """
 
-    subject: ClassVar[str] = "reproduction"
-
     papers: tuple[PaperReproduction, ...]
 
     def __getitem__(self, paper: str) -> PaperReproduction:
@@ -50,8 +48,7 @@ class Reproduction(Displayed):
 
     def figures(self) -> dict[str, go.Figure]:
         """Return the Plotly figures of the pages by name; needs the extra ``report``."""
-        figures: dict[str, go.Figure] = load_report_function(self.subject, "plots", "make_reproduction_figures")(self)
-        return figures
+        return find_view(self).make_figures(self)
 
     def report(self, path: str | Path) -> tuple[Path, ...]:
         """Write one self-contained HTML page per paper; return the paths. Needs the extra ``report``.
@@ -59,8 +56,7 @@ class Reproduction(Displayed):
         If there are several papers, the name must contain ``{paper}``, as ``"report/{paper}.html"`` does.
         """
         paths = list_page_paths(path, [paper.paper for paper in self.papers])
-        write = load_report_function(self.subject, "page", "write_reproduction_report")
-        return tuple(write(paper, page) for paper, page in zip(self.papers, paths, strict=True))
+        return tuple(find_view(paper).write_page(paper, page) for paper, page in zip(self.papers, paths, strict=True))
 
     def __repr__(self) -> str:
         papers = ", ".join(paper.paper for paper in self.papers)
@@ -83,7 +79,7 @@ def reproduce(paper: str = ALL, *, report_stage: Callable[[str], None] | None = 
     for name in names:
         if report_stage is not None:
             report_stage(f"reproducing {name}")
-        reproductions.append(import_module(f"ytheta.reproduction.{name}").reproduce())
+        reproductions.append(import_module(f"ytheta.papers.{name}").reproduce())
     return Reproduction(tuple(reproductions))
 
 

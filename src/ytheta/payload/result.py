@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -56,8 +55,6 @@ class PayloadEstimate(Displayed):
     unloaded        names of the logs without payload
     findings        findings about the logs and the model
     """
-
-    subject: ClassVar[str] = "payload"
 
     attachment: Attachment
     fit: PayloadFit

@@ -28,13 +28,14 @@ STYLES = {Agreement.YES: "green", Agreement.NO: "bold red", Agreement.OPEN: "yel
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     """Print the exhibits of every paper, and the number of comparisons that agree, disagree and are open."""
     for paper in reproduction.papers:
-        _print_paper(console, paper)
+        print_paper(console, paper)
     if len(reproduction.papers) > 1:
         for paper in reproduction.papers:
             console.print(safe_text(f"{paper.paper}: {describe_agreement(paper)}"))
 
 
-def _print_paper(console: Console, paper: PaperReproduction) -> None:
+def print_paper(console: Console, paper: PaperReproduction) -> None:
+    """Print the exhibits of a paper."""
     console.print(safe_text(f"{paper.paper}: {paper.citation}", style="bold"))
     console.print(safe_text(paper.about))
     for exhibit in paper.exhibits:
@@ -87,12 +88,12 @@ def _summarize_exhibit(exhibit: Exhibit) -> dict[str, Any]:
 # The page of a reproduced paper: a self-contained HTML file with its tables and figures.
 
 
-def write_reproduction_report(paper: PaperReproduction, path: str | Path) -> Path:
+def write_paper_report(paper: PaperReproduction, path: str | Path) -> Path:
     """Write the page of a paper; the file is written atomically."""
-    return write_page(path, lambda: reproduction_html(paper))
+    return write_page(path, lambda: paper_html(paper))
 
 
-def reproduction_html(paper: PaperReproduction) -> str:
+def paper_html(paper: PaperReproduction) -> str:
     """Return the page as text."""
     content = {
         "paper": paper,

@@ -14,7 +14,7 @@ from rich.text import Text
 
 import ytheta
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
-from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, render_text, safe_text, safe_texts
+from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, safe_text, safe_texts
 from ytheta.shapes import Float, Int
 from ytheta.simulation.result import FAILURES, REMARKS
 
@@ -29,11 +29,6 @@ QUANTILE_LABELS = {
     "initial_parameter_error": "parameter error at the start",
     "parameter_error": "parameter error at the end",
 }
-
-
-def simulation_text(simulation: Simulation, *, width: int = 120, verbose: bool = False) -> str:
-    """Return the text without colours."""
-    return render_text(lambda console: print_simulation(console, simulation, verbose=verbose), width=width)
 
 
 def print_simulation(console: Console, simulation: Simulation, *, verbose: bool = False) -> None:
@@ -144,10 +139,10 @@ def _format_error(row: Parameter) -> str:
 
 # A simulation as plain data: the output of ``ytheta simulate --json``, also embedded in the page.
 #
-# ``tracking_rms`` is the root mean square of the tracking error q - qr of all joints, control instants and finished runs.
-# If a robot has both revolute and prismatic joints, ``tracking_rms`` mixes rad and m. ``parameter_error`` is the median
-# of |estimate - truth| / |truth| at the end of the finished runs; it is None if there are no unknown parameters. Both are
-# None if no run finished.
+# ``tracking_rms`` is the root mean square of the tracking error q - qr of all joints, control instants and finished
+# runs. If a robot has both revolute and prismatic joints, ``tracking_rms`` mixes rad and m. ``parameter_error`` is the
+# median of |estimate - truth| / |truth| at the end of the finished runs; it is None if there are no unknown parameters.
+# Both are None if no run finished.
 
 
 def summarize_simulation(simulation: Simulation) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from reprlib import Repr
-from typing import ClassVar
 
 import numpy as np
 
@@ -113,8 +112,6 @@ class Robot(Displayed):
     numeric            the robot with numbers instead of symbolic lengths and angles
     merged             the robot with links on fixed joints merged into the links that carry them
     """
-
-    subject: ClassVar[str] = "robot"
 
     name: str
     links: tuple[Link, ...]

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from ytheta.arguments import check_kind
 from ytheta.control.laws.law import Law
-from ytheta.display import Reported, load_report_function
+from ytheta.display import Reported, find_view
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_unknown_fields
@@ -53,8 +52,6 @@ class Simulation(Reported):
     sensors            errors of the sensors; None for exact readings
     input_findings     findings about the robot and the reference, and about what is recorded
     """
-
-    subject: ClassVar[str] = "simulation"
 
     robot: Robot
     controller: Law
@@ -194,8 +191,7 @@ class Simulation(Reported):
 
     def to_text(self, *, width: int = 120, verbose: bool = False) -> str:
         """Return the tables of the command as text of this width; with ``verbose``, all parameters are listed."""
-        text: str = load_report_function(self.subject, "text", "simulation_text")(self, width=width, verbose=verbose)
-        return text
+        return find_view(self).render_text(self, width=width, verbose=verbose)
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

@@ -10,7 +10,7 @@ from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.numbers import format_plain
-from ytheta.report.simulation import MAX_PARAMETERS, SimulationStatistics, simulation_text, summarize_simulation
+from ytheta.report.simulation import MAX_PARAMETERS, SimulationStatistics, summarize_simulation
 from ytheta.report.simulation_page import simulation_html
 from ytheta.simulation.result import Simulation
 
@@ -18,7 +18,7 @@ from ytheta.simulation.result import Simulation
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: int) -> None:
     for simulation in (batch, crowd):
-        text = simulation_text(simulation, width=width)
+        text = simulation.to_text(width=width)
         statistics = SimulationStatistics(simulation)
         fitting = [line for line in text.splitlines() if line not in [finding.text for finding in simulation.findings]]
         assert max(map(len, fitting)) <= width
@@ -32,7 +32,7 @@ def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: in
 
 
 def test_the_text_of_a_batch(batch: Simulation) -> None:
-    text = simulation_text(batch, width=80)
+    text = batch.to_text(width=80)
     statistics = SimulationStatistics(batch)
     assert " ".join(text.split()).startswith(statistics.headline)
     assert text.splitlines()[-1] == batch.findings[-1].text
@@ -41,14 +41,14 @@ def test_the_text_of_a_batch(batch: Simulation) -> None:
         assert f"{format_plain(100.0 * value)} %" in text
     assert f"{RUNS - len(DIVERGED)} runs" in text
     assert f"run {statistics.shown}, the median" in text
-    gone = simulation_text(with_all_diverged(batch), width=80)
+    gone = with_all_diverged(batch).to_text(width=80)
     assert "all 24 runs diverged" in " ".join(gone.split())
     assert "–" in gone
     assert "nan" not in gone
 
 
 def test_verbose_text_lists_all_parameters(crowd: Simulation) -> None:
-    short, long = simulation_text(crowd), simulation_text(crowd, verbose=True)
+    short, long = crowd.to_text(), crowd.to_text(verbose=True)
     assert len(crowd.unknown_names) > MAX_PARAMETERS
     assert sum(name in short.split() for name in crowd.unknown_names) == MAX_PARAMETERS
     assert f"all {len(crowd.unknown_names)}: --verbose" in short

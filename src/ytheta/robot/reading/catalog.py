@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, overload
+from typing import overload
 
 from ytheta.display import Displayed
 
@@ -42,8 +42,6 @@ class Catalog(Displayed, Sequence[CatalogEntry]):
     entries  the entries
     names    names of the robots
     """
-
-    subject: ClassVar[str] = "catalog"
 
     entries: tuple[CatalogEntry, ...]
 

@@ -9,10 +9,10 @@ import pytest
 from tests.support.driven_robots import coupled_robot
 from tests.support.loop_motion import close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
-from ytheta.dynamics.constraint import Constraint, build_constraint, column, compute_drive_motion
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint, column, compute_drive_motion
 
 
-def compute_positions(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def compute_positions(loops: LoopConstraint, Q: np.ndarray) -> np.ndarray:
     """Joint positions q at actuated coordinates Q."""
     zero = np.zeros(len(Q), dtype=object)
     motion = compute_drive_motion(loops, zero, zero)

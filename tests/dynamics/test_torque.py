@@ -28,7 +28,7 @@ from tests.support.loop_robots import NAMES, make_looped_robot
 from tests.support.mujoco_peer import tree_torque
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics.constraint import Constraint
+from ytheta.dynamics.constraint import LoopConstraint
 from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
 from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
 from ytheta.dynamics.mechanism import build_mechanism, casadi_motion, numeric_motion
@@ -178,7 +178,7 @@ def test_power_equals_energy_rate_and_friction(name: str) -> None:
     assert tau @ Qd != pytest.approx(energy_rate, rel=1e-3, abs=1e-3)
 
 
-def make_drive_rates(loops: Constraint):  # type: ignore[no-untyped-def]
+def make_drive_rates(loops: LoopConstraint):  # type: ignore[no-untyped-def]
     """Return the function (x, Qd) → velocities of all drives, from differences of positions along the motion."""
     robot = loops.robot
     A, b = robot.coupling_map

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from tests.support.loop_robots import make_looped_robot
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.graphs import regressor_graph
 from ytheta.dynamics.loop_solver import solve
 from ytheta.native.graph import Graph
@@ -28,7 +28,7 @@ OFFSETS = {
 
 
 @cache
-def get_constraint(name: str) -> Constraint:
+def get_constraint(name: str) -> LoopConstraint:
     return build_constraint(make_looped_robot(name))
 
 
@@ -57,7 +57,7 @@ def draw_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nd
     return Q, Qd, Qdd
 
 
-def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def close_pose(loops: LoopConstraint, Q: np.ndarray) -> np.ndarray:
     """The closed coordinates x of one pose Q."""
     return solve(loops, Q[None]).or_raise().x[0]
 

@@ -70,7 +70,7 @@ class Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class LoopConstraint:
     """The closure equations of a robot's loops, in symbols x of its coordinates. Made by ``build_constraint``.
 
     ``actuated`` and ``passive`` are indices into x. ``equations`` are independent closure equations, as many as there
@@ -263,7 +263,7 @@ def _differentiate(expression: Any, x: casadi.SX) -> casadi.SX:
     return casadi.jacobian(casadi.SX(expression), x)
 
 
-# Construction of a ``Constraint``: the choice of independent equations, and the search for a closed form.
+# Construction of a ``LoopConstraint``: the choice of independent equations, and the search for a closed form.
 
 
 # Offsets of an actuated coordinate from home, radians or metres, of which the largest at which the loops close is used.
@@ -279,7 +279,7 @@ CLOSED_FORM_TOLERANCE = 1e-12
 INTEGER_TOLERANCE = 1e-9
 
 
-def build_constraint(robot: Robot) -> Constraint:
+def build_constraint(robot: Robot) -> LoopConstraint:
     """Build the constraint of a robot.
 
     Raise ClosureError if the loops do not close at home, or if the actuated coordinates do not determine the others.
@@ -291,7 +291,7 @@ def build_constraint(robot: Robot) -> Constraint:
     x = casadi.SX.sym("x", len(numeric.coordinates))
     indices = {name: k for k, name in enumerate(numeric.coordinates)}
     if not numeric.loops:
-        return Constraint(mech, x, tuple(indices.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
+        return LoopConstraint(mech, x, tuple(indices.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
     actuated = tuple(indices[name] for name in numeric.actuated)
     passive = tuple(indices[name] for name in numeric.passive)
     numbers = _compute_numbers(numeric)
@@ -299,7 +299,7 @@ def build_constraint(robot: Robot) -> Constraint:
     cuts = tuple(locate_cut_joint(numeric, loop, *positions) for loop in numeric.loops)
     equations = column(np.concatenate([cut.residual for cut in cuts]))
     independent = equations[list(numbers.independent)]
-    return Constraint(mech, x, actuated, passive, numbers.home, cuts, independent, numbers.affine)
+    return LoopConstraint(mech, x, actuated, passive, numbers.home, cuts, independent, numbers.affine)
 
 
 @dataclass(frozen=True, eq=False)
@@ -479,7 +479,7 @@ class DriveMotion:
 
 
 def compute_drive_motion(
-    constraint: Constraint, Qd: AnyPerActuated, Vd: AnyPerActuated, V: AnyPerActuated | None = None
+    constraint: LoopConstraint, Qd: AnyPerActuated, Vd: AnyPerActuated, V: AnyPerActuated | None = None
 ) -> DriveMotion:
     """Compute the motion of joints and drives at the closed coordinates ``constraint.x``.
 
@@ -539,7 +539,7 @@ def compute_root(sign: Any, velocity: Any) -> Any:
     return sign * casadi.sqrt(casadi.fabs(velocity))
 
 
-def _compute_cut_bias(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
+def _compute_cut_bias(constraint: LoopConstraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
     """The time derivative of ``cut_rates`` along xd, times y. This product is zero in planar mechanisms."""
     import casadi
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ytheta.arguments import check_words
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics.constraint import Constraint, DriveMotion, build_constraint, column, compute_drive_motion
+from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
@@ -393,7 +393,7 @@ class GraphInputs:
     wrenches: tuple[tuple[NamedFrame, casadi.SX, Axes], ...] = ()
 
     @property
-    def loops(self) -> Constraint:
+    def loops(self) -> LoopConstraint:
         return self.model.loops
 
     def vector(self, name: str) -> AnyPerActuated:

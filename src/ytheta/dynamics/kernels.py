@@ -30,7 +30,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
-    from ytheta.dynamics.constraint import Constraint
+    from ytheta.dynamics.constraint import LoopConstraint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +49,7 @@ class ClosedKernel(Displayed):
         The Kernel of all coordinates.
     """
 
-    loops: Constraint
+    loops: LoopConstraint
     kernel: Kernel
 
     @cached_property

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.dynamics.constraint import Constraint
+from ytheta.dynamics.constraint import LoopConstraint
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.loops.closure import MAX_STRIDES
 from ytheta.robot.loops.equations import RANK_TOLERANCE
@@ -71,7 +71,7 @@ class LoopSolution:
 
 
 def solve(
-    loops: Constraint, Q: Float[np.ndarray, "samples actuated"], start: SamplesByCoordinate | None = None
+    loops: LoopConstraint, Q: Float[np.ndarray, "samples actuated"], start: SamplesByCoordinate | None = None
 ) -> LoopSolution:
     """Solve x = U(Q) for every sample.
 
@@ -95,7 +95,7 @@ def solve(
     return _make_outcome(loops, x, iterations)
 
 
-def compute_closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compute_closure_state(loops: LoopConstraint, x: SamplesByCoordinate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gaps of all loops, condition number of Jp, and whether the determinant of each block of Jp is positive."""
     gaps, condition, Jp = _evaluate(loops.closure_state, x)
     Jp = Jp.reshape(len(x), len(loops.passive), len(loops.passive)).transpose(0, 2, 1)
@@ -103,21 +103,23 @@ def compute_closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np
     return gaps, condition[:, 0], np.stack(positive, axis=1)
 
 
-def compute_tangents(loops: Constraint, x: SamplesByCoordinate) -> Float[np.ndarray, "samples coordinates actuated"]:
+def compute_tangents(
+    loops: LoopConstraint, x: SamplesByCoordinate
+) -> Float[np.ndarray, "samples coordinates actuated"]:
     """E = dx/dQ at closed coordinates x."""
     by_columns = _evaluate(loops.tangent, x)[0].reshape(len(x), len(loops.actuated), x.shape[1])
     return by_columns.transpose(0, 2, 1)
 
 
 def _compute_passive_tangents(
-    loops: Constraint, x: SamplesByCoordinate
+    loops: LoopConstraint, x: SamplesByCoordinate
 ) -> Float[np.ndarray, "samples passive driving"]:
     """The derivatives of the passive coordinates with respect to the actuated ones that move loops."""
     driving = [loops.actuated.index(k) for k in loops.driving]
     return compute_tangents(loops, x)[:, list(loops.passive)][:, :, driving]
 
 
-def _close(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
+def _close(loops: LoopConstraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Close samples by Newton's method, starting from x. Return the coordinates and the number of iterations."""
 
     def find_step(samples: SamplesByCoordinate) -> NewtonStep:
@@ -130,21 +132,21 @@ def _close(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordina
 
 
 def _close_on_branch(
-    loops: Constraint, x: SamplesByCoordinate
+    loops: LoopConstraint, x: SamplesByCoordinate
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
     """Close samples. Return the coordinates, and whether each sample is closed and on the branch of home."""
     x, _ = _close(loops, x)
     return x, _are_on_branch(loops, x)
 
 
-def _are_on_branch(loops: Constraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, "samples"]:
+def _are_on_branch(loops: LoopConstraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, "samples"]:
     """Whether each sample is closed and on the same side of all singularities as home."""
     gaps, _, positive = compute_closure_state(loops, x)
     _, _, positive_at_home = compute_closure_state(loops, loops.home[None])
     return (gaps.max(axis=1) <= loops.robot.closure_tolerance) & (positive == positive_at_home).all(axis=1)
 
 
-def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
+def _close_from_home(loops: LoopConstraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Close samples whose passive coordinates are unknown.
 
     Return the coordinates, and the number of iterations of Newton's method from the extrapolated solutions.
@@ -175,7 +177,7 @@ def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[Samples
 
 
 def _continue_on_branch(
-    loops: Constraint, x: SamplesByCoordinate, goal: SamplesByCoordinate
+    loops: LoopConstraint, x: SamplesByCoordinate, goal: SamplesByCoordinate
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
     return continue_to(
         lambda trial, _: _close_on_branch(loops, trial),
@@ -188,7 +190,7 @@ def _continue_on_branch(
 
 
 def _close_from_neighbours(
-    loops: Constraint, x: SamplesByCoordinate, arrived: Shaped[np.ndarray, "samples"]
+    loops: LoopConstraint, x: SamplesByCoordinate, arrived: Shaped[np.ndarray, "samples"]
 ) -> SamplesByCoordinate:
     """Close further samples on the branch of home, starting from the solution of the previous or of the next sample.
 
@@ -225,7 +227,7 @@ def _evaluate(function: casadi.Function, x: SamplesByCoordinate) -> list[np.ndar
     return results
 
 
-def _make_outcome(loops: Constraint, x: SamplesByCoordinate, iterations: int) -> LoopSolution:
+def _make_outcome(loops: LoopConstraint, x: SamplesByCoordinate, iterations: int) -> LoopSolution:
     factors, offset = loops.robot.coupling_map
     gaps, condition = np.zeros((len(x), 1)), np.ones(len(x))
     if loops.passive and len(x):
@@ -237,7 +239,7 @@ def _make_outcome(loops: Constraint, x: SamplesByCoordinate, iterations: int) ->
     return LoopSolution(x, q, closed, determined, gaps.max(axis=1), condition, iterations, advice)
 
 
-def _make_advice(loops: Constraint, x: SamplesByCoordinate, gaps, closed, determined) -> str:  # type: ignore[no-untyped-def]
+def _make_advice(loops: LoopConstraint, x: SamplesByCoordinate, gaps, closed, determined) -> str:  # type: ignore[no-untyped-def]
     """The number of samples that failed, the first of them, the reason, and a remedy."""
     if determined.all():
         return "closed"

@@ -26,7 +26,7 @@ import numpy as np
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics.constraint import Constraint, DriveMotion, column, compute_drive_motion
+from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, column, compute_drive_motion
 from ytheta.dynamics.formulations import composite_newton_euler, minimal_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
@@ -51,7 +51,7 @@ class SymbolicModel:
     linear in theta, as control laws with unknown parameters need it.
     """
 
-    loops: Constraint
+    loops: LoopConstraint
     theta: Shaped[np.ndarray, "params"]
     transmission_theta: Shaped[np.ndarray, "params"] | None = None
 
@@ -247,7 +247,7 @@ LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]
 
 
 def full_regressor(
-    constraint: Constraint,
+    constraint: LoopConstraint,
     link_regressor: LinkRegressor,
     Qd: AnyPerActuated,
     Vd: AnyPerActuated,
@@ -288,7 +288,7 @@ def full_regressor(
 
 
 def compute_force_shapes(
-    constraint: Constraint, q: Shaped[np.ndarray, "joints"]
+    constraint: LoopConstraint, q: Shaped[np.ndarray, "joints"]
 ) -> Shaped[np.ndarray, "drives forces"]:
     """Compute the shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
     robot = constraint.robot
@@ -303,7 +303,7 @@ def compute_force_shapes(
     return result
 
 
-def _collect_positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
+def _collect_positions(constraint: LoopConstraint, q: np.ndarray) -> dict[str, Any]:
     """The positions of all drives by name, in the order of ``robot.moving``. Angles of cut joints are in [-pi, pi]."""
     robot = constraint.robot
     _, offset = robot.motor_map

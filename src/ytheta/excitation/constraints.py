@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.kernels import (
     AnyKernel,
     ClosedKernel,
@@ -231,7 +231,7 @@ class RobotKernels(PickledByFields):
         return inverse_dynamics(replace(self.robot.merged, couplings=(), motors=(), actuated=(), home=()))
 
     @cached_property
-    def _loops(self) -> Constraint | None:
+    def _loops(self) -> LoopConstraint | None:
         return build_constraint(self.robot) if self.robot.loops else None
 
     @cached_property

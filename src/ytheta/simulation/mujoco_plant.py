@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.constraint import Constraint, build_constraint, column
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint, column
 from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.friction_curve import compute_friction
@@ -111,7 +111,7 @@ class MujocoPlant:
         return MujocoPlant(with_parameters(self.robot, values))
 
     @cached_property
-    def _constraint(self) -> Constraint:
+    def _constraint(self) -> LoopConstraint:
         return build_constraint(self.robot)
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.graphs import check_load_friction, forward_dynamics_graph
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import scalars
@@ -88,7 +88,7 @@ class EquationsOfMotion:
         check_parameter_names(self.robot, dict.fromkeys(self.varied))
 
     @cached_property
-    def loops(self) -> Constraint:
+    def loops(self) -> LoopConstraint:
         return build_constraint(self.robot)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from ytheta.arguments import check_number, is_positive
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.floating import refuse_floating_base
@@ -305,7 +305,7 @@ def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.nda
     return value, sign * 30.0 * x**2 * (1.0 - x) ** 2 / ramp, 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / ramp**2
 
 
-def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.ndarray) -> FourierReference:
+def _scale_to_reachable(loops: LoopConstraint, reference: FourierReference, t: np.ndarray) -> FourierReference:
     """Reduce the reference until, at all times t, loops close and passive joints stay within their limits."""
     if not loops.robot.loops and not loops.robot.couplings:
         return reference
@@ -320,7 +320,7 @@ def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.nd
     )
 
 
-def _is_reachable(loops: Constraint, Q: InstantsByJoint) -> bool:
+def _is_reachable(loops: LoopConstraint, Q: InstantsByJoint) -> bool:
     """Return whether loops close on the branch of home, away from singular poses, and with all joints within limits."""
     solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     if not solution.determined.all() or solution.condition.max() > MAX_CONDITION_RATIO * home.condition[0]:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.loop_solver import solve
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
@@ -77,7 +77,7 @@ class Scene:
         return free[0] if free else self.robot.base.name
 
     @cached_property
-    def _constraint(self) -> Constraint:
+    def _constraint(self) -> LoopConstraint:
         return build_constraint(self.robot)
 
 

@@ -28,7 +28,7 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
-from ytheta.dynamics.constraint import Constraint, build_constraint, column, compute_drive_motion
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import walker_regressor
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import Mechanism, numeric_motion
@@ -132,7 +132,7 @@ def to_objects(values: np.ndarray) -> np.ndarray:
     return np.array([float(value) for value in values], dtype=object)
 
 
-def close_loops(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def close_loops(loops: LoopConstraint, Q: np.ndarray) -> np.ndarray:
     return solve(loops, Q[None]).or_raise().x[0] if loops.passive else Q
 
 

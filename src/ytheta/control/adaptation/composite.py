@@ -49,7 +49,7 @@ import numpy as np
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.gains import PER_COORDINATE, Gain, compute_quadratic_form, multiply, scale_by, to_matrix, to_number
 from ytheta.control.unknowns import LawSymbols, Unknowns, make_symbols
-from ytheta.dynamics.constraint import Constraint, column, compute_drive_motion
+from ytheta.dynamics.constraint import LoopConstraint, column, compute_drive_motion
 from ytheta.dynamics.elimination import extract_entries
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.loop_solver import solve
@@ -219,7 +219,7 @@ def _is_structural_zero(entry: Any) -> bool:
 class _FilterMomenta:
     """The terms of a filter, and the function (x, qd) → its momenta."""
 
-    loops: Constraint
+    loops: LoopConstraint
     terms: _FilterTerms
     function: casadi.Function
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, Response
-from ytheta.dynamics.constraint import Constraint
+from ytheta.dynamics.constraint import LoopConstraint
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
@@ -43,7 +43,7 @@ class FeedbackPorts:
     """A feedback law at the joints and links of a robot. ``initial`` contains m0_j of all links."""
 
     feedback: Feedback
-    loops: Constraint
+    loops: LoopConstraint
     initial: Float[np.ndarray, "link_params"]
 
     def __post_init__(self) -> None:

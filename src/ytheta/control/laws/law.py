@@ -38,7 +38,7 @@ from ytheta.control.gains import (
     to_vector,
 )
 from ytheta.control.unknowns import LawSymbols, Unknowns, make_symbols, select_unknowns
-from ytheta.dynamics.constraint import Constraint, build_constraint
+from ytheta.dynamics.constraint import LoopConstraint, build_constraint
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import scalars
@@ -416,7 +416,7 @@ MAX_CHANGE = 0.3
 class WarmStartKernel:
     """The compiled graph of a control law whose first input is the vector of all coordinates, with closed loops."""
 
-    loops: Constraint
+    loops: LoopConstraint
     graph: Graph
 
     def __call__(

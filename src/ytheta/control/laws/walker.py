@@ -44,7 +44,7 @@ from ytheta.control.gains import PER_UNKNOWN, Gain, GainShape, compute_quadratic
 from ytheta.control.laws.law import AdaptiveLaw, LawEquations
 from ytheta.control.unknowns import LawSymbols, Unknowns, select_unknowns
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.dynamics.constraint import Constraint, DriveMotion, build_constraint, column, compute_drive_motion
+from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, spatial_transpose, traverse
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import PER_LINK, numeric_motion, scalars
@@ -193,7 +193,7 @@ class Walker(AdaptiveLaw):
         return CoordinateErrors(s.error, s.error_rate, Lambda, s.law_state)
 
     @cached_property
-    def _loops(self) -> Constraint:
+    def _loops(self) -> LoopConstraint:
         return build_constraint(self.robot)
 
     @cached_property
@@ -225,7 +225,7 @@ VISCOUS = JOINT_PARAMETERS.index("fv")
 class MotionFunction:
     """The motion of joints, drives and links of a robot as floats."""
 
-    loops: Constraint
+    loops: LoopConstraint
 
     def evaluate(
         self, x: PerCoordinate, qd: PerJoint, vd: PerJoint, v: PerJoint
@@ -261,7 +261,7 @@ class MotionFunction:
         return casadi.Function("motion", [self.loops.x, *inputs], [*(column(v) for v in vectors), *outputs])
 
 
-def compute_link_velocities(loops: Constraint, m: DriveMotion) -> Float[np.ndarray, "links 6"]:
+def compute_link_velocities(loops: LoopConstraint, m: DriveMotion) -> Float[np.ndarray, "links 6"]:
     """Return the spatial velocity v_j of every link in its own axes, from a motion in floats."""
     velocities = np.zeros((len(loops.mechanism.bodies), 6))
 

@@ -34,7 +34,7 @@ class Definition:
 
     style: Style
     function: RobotFunction
-    body: Body
+    body: CodeBody
     operations: Operations
     is_static: bool = False
 
@@ -107,7 +107,7 @@ def define(function: RobotFunction, style: Style, *, is_static: bool = False) ->
         part = body.parts[0]
         unused = [entry.name for entry in function.inputs if entry.name not in part.inputs]
         lines = (*part.lines, *(f"(void){name};" for name in unused))
-        body = Body((Part(lines, part.inputs),), body.work_size, body.library_functions, body.sine_pairs)
+        body = CodeBody((Part(lines, part.inputs),), body.work_size, body.library_functions, body.sine_pairs)
     return Definition(style, function, body, count_operations(function.graph), is_static)
 
 
@@ -133,7 +133,7 @@ def _indent(lines: list[str] | tuple[str, ...]) -> list[str]:
 #            grows faster than linearly with the length of a function. Values that a later part needs are in the array
 #            ``w``.
 # Operations that C has no operator for use conditional expressions if possible. Only what remains, such as roots, needs
-# the C library; ``Body.library_functions`` lists it. A minimum or maximum of NaN and a limit is NaN, so that limits of
+# the C library; ``CodeBody.library_functions`` lists it. A minimum or maximum of NaN and a limit is NaN, so that limits of
 # torques do not hide it.
 
 
@@ -173,7 +173,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Body:
+class CodeBody:
     """The parts of a graph in order, the size of ``w``, and the functions of the C library that they call."""
 
     parts: tuple[Part, ...]
@@ -182,7 +182,7 @@ class Body:
     sine_pairs: int
 
 
-def emit_body(graph: Graph, number: Number, *, prefix: str, output: str, max_steps: int = MAX_PART_STEPS) -> Body:
+def emit_body(graph: Graph, number: Number, *, prefix: str, output: str, max_steps: int = MAX_PART_STEPS) -> CodeBody:
     """Return the statements that compute a graph; its inputs are arrays of their names, ``output`` is the result."""
     program = build_program(graph, max_steps=max_steps)
     writers = [_PartWriter(graph, program, number, prefix, output) for _ in program.chunks]
@@ -191,7 +191,7 @@ def emit_body(graph: Graph, number: Number, *, prefix: str, output: str, max_ste
     ]
     library = frozenset(name for writer in writers for name in writer.library_functions)
     pairs = sum(name == "SIN" for name, _ in program.steps)
-    return Body(tuple(parts), program.slot_count, library, pairs)
+    return CodeBody(tuple(parts), program.slot_count, library, pairs)
 
 
 @dataclass(eq=False)

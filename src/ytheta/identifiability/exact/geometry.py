@@ -29,15 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import (
-    Body,
-    CosSin,
-    Mechanism,
-    Pose,
-    assemble_mechanism,
-    build_mechanism,
-    compose_pose,
-)
+from ytheta.dynamics.mechanism import Body, CosSin, Mechanism, Pose, assemble_mechanism, build_mechanism, compose_pose
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.files.symbols import Length, find_symbols
 from ytheta.robot.frame import Frame, to_rows, to_vector

@@ -30,11 +30,12 @@ WRENCH_COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
-# Readers replace an angle within this tolerance of a multiple of pi/6 by that multiple: files round pi/2 to 1.5708.
-SNAP = 1e-4  # rad
+# Readers replace an angle within this tolerance (rad) of a multiple of pi/6 by that multiple. Chosen on: files that
+# round pi/2 to 1.5708.
+SNAP = 1e-4
 
-# Metres and radians: far below the clearance of any mechanism, far above rounding errors. Readers of files with few
-# digits use a larger one.
+# Gap (m or rad) up to which a loop counts as closed; readers of files with few digits use a larger one. Chosen on:
+# reasoning, far below the clearance of any mechanism, far above rounding errors.
 CLOSURE_TOLERANCE = 1e-9
 
 PAGE_SUFFIXES = (".html", ".htm")  # file name extensions of reports

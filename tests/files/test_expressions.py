@@ -10,7 +10,8 @@ import pytest
 import sympy
 
 from ytheta.errors import RobotError
-from ytheta.files.expressions import FUNCTIONS, MAX_EXPRESSION_LENGTH, UNKNOWN, format_position, parse_expression
+from ytheta.files.expressions import FUNCTIONS, UNKNOWN, format_position, parse_expression
+from ytheta.files.symbols import MAX_EXPRESSION_LENGTH
 
 CASES = [
     ("2 + 3*4 - 6/4", 12.5),

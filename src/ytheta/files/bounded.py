@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from ytheta.errors import InputError, RobotFileError
 from ytheta.files.overwriting import report_input
 
-MAX_ROBOT_SIZE = 16 * 1024 * 1024  # bytes; the largest robot descriptions in public use have about 1 MB
+# Largest robot description (bytes) that is read. Chosen on: the largest ones in public use, which have about 1 MB.
+MAX_ROBOT_SIZE = 16 * 1024 * 1024
 
 
 def read_bytes(path: Path) -> bytes:

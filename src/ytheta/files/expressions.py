@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.symbols import is_length_name, parse_arithmetic, shorten
+from ytheta.files.symbols import MAX_EXPRESSION_LENGTH, MAX_PARTS, is_length_name, parse_arithmetic, shorten
 
 # Functions and the number of their arguments.
 FUNCTIONS = {
@@ -30,9 +30,8 @@ FUNCTIONS = {
     "atan2": 2,
 }
 POSITION = "q"
-MAX_EXPRESSION_LENGTH = 5000  # characters
-MAX_PARTS = 500  # numbers, names and operations
-MAX_DEPTH = 100  # nested operations
+# Largest number of nested operations. Chosen on: rule of thumb.
+MAX_DEPTH = 100
 ALLOWED_SYNTAX = (
     f"numbers, names, pi, + - * / ** and brackets, {', '.join(FUNCTIONS)}, and {POSITION}('name of a joint')"
 )

@@ -19,8 +19,10 @@ from ytheta.errors import RobotFileError, UnsetAngleError, UnsetLengthError, sug
 
 Scalar: TypeAlias = "float | Length"
 
-MAX_EXPRESSION_LENGTH = 5000  # characters
-MAX_PARTS = 500  # numbers, names and operations of one expression
+# Largest number of characters of one expression. Chosen on: rule of thumb.
+MAX_EXPRESSION_LENGTH = 5000
+# Largest number of numbers, names and operations of one expression. Chosen on: rule of thumb.
+MAX_PARTS = 500
 
 
 class SymbolKind(StrEnum):

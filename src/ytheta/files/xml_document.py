@@ -15,7 +15,8 @@ from xml.parsers import expat
 
 from ytheta.errors import RobotFileError
 
-MAX_DEPTH = 500  # nested elements
+# Largest number of nested elements. Chosen on: rule of thumb.
+MAX_DEPTH = 500
 WEB_PAGE = "html"  # the root element, and the name of the document type, of a web page
 _WEB_PAGE_ADVICE = "this is a web page (HTML), not a robot description; download the file itself (on GitHub: Raw)"
 _LARGE_FILE_POINTER = b"version https://git-lfs"

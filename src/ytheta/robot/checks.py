@@ -27,10 +27,15 @@ from ytheta.robot.parts import (
     ShapeKind,
 )
 
-# Larger numbers are finite, but squares of torques and distances that follow from them would not be.
-MAX_LENGTH = 1e50  # m
-MAX_CLOSURE_TOLERANCE = 1e-3  # m or rad; larger gaps are not rounding errors of a file
-MAX_PARAMETER = 1e100  # of inertias and drives, in SI units
+# Largest length (m); squares of torques and distances that follow from larger ones would not be finite. Chosen on:
+# reasoning.
+MAX_LENGTH = 1e50
+# Largest gap (m or rad) up to which a loop may count as closed. Chosen on: reasoning, larger ones are not rounding
+# errors of a file.
+MAX_CLOSURE_TOLERANCE = 1e-3
+# Largest parameter of inertias and drives, in SI units; squares of larger ones would not be finite. Chosen on:
+# reasoning.
+MAX_PARAMETER = 1e100
 
 
 def check_unique(names: Iterable[str], what: str) -> None:

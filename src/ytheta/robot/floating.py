@@ -181,7 +181,9 @@ def _make_unique(proposal: str, used: set[str]) -> str:
 
 
 SMALL_ANGLE = 1e-2  # rad; below it, J comes from its power series, whose first omitted term is smaller than 1e-13
-MAX_ROTATION = 1.9 * np.pi  # rad; beyond it, rates of the rotation vector are too sensitive to errors
+# Largest rotation vector of a floating base (rad); beyond it, its rates are too sensitive to errors. Chosen on:
+# reasoning, since they are not determined at a whole turn.
+MAX_ROTATION = 1.9 * np.pi
 
 
 def rotation_vectors_from_quaternions(quaternions: Float[np.ndarray, "samples 4"]) -> Float[np.ndarray, "samples 3"]:

@@ -33,8 +33,11 @@ IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_VALUES: Mapping[str, float] = MappingProxyType({})
 
 ANGLE_STEP = math.pi / 6
-UNIT_TOLERANCE = 1e-9  # largest relative error of the length of a unit vector
-MAX_ANGLE = 1e6  # rad; the spacing of larger doubles is too coarse to recognize multiples of pi/6
+# Largest relative error of the length of a unit vector. Chosen on: reasoning, far above rounding errors.
+UNIT_TOLERANCE = 1e-9
+# Largest angle (rad); the spacing of larger doubles is too coarse to recognize multiples of pi/6. Chosen on:
+# reasoning.
+MAX_ANGLE = 1e6
 
 # cos(k pi/6) for k = 0 … 11, correctly rounded: the cosine of a quarter turn is 0, not 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0

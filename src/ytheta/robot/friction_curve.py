@@ -22,7 +22,9 @@ from ytheta.robot.parts import Drive
 from ytheta.shapes import Float
 
 CURVE_PARAMETERS = ("fv", "fc", "fs", "fl")
-ROUNDING_TOLERANCE = 1e-9  # of a sum of friction terms, relative to the sum of their sizes
+# Largest negative sum of friction terms that counts as zero, relative to the sum of their sizes. Chosen on:
+# reasoning, far above rounding errors.
+ROUNDING_TOLERANCE = 1e-9
 
 
 def compute_friction(drive: Drive, speeds: ArrayLike, *, load_torque: ArrayLike = 0.0) -> Float[np.ndarray, "*shape"]:

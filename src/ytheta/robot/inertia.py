@@ -28,8 +28,8 @@ from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 
-# Tolerance relative to the largest principal moment. Files give moments with three to six digits. Rounding the last
-# digit can make a flat plate violate the triangle inequality.
+# Largest violation of physical consistency, relative to the largest principal moment. Chosen on: files that give
+# moments with three to six digits; rounding the last one can make a flat plate violate the triangle inequality.
 CONSISTENCY_TOLERANCE = 1e-6
 
 

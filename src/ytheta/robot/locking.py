@@ -24,7 +24,9 @@ from ytheta.shapes import Float, PerCoordinate
 
 LOCK = "lock"  # code of the findings
 WILDCARDS = "*?["
-MAX_MISMATCH = 1e-9  # rad or m; largest difference between two positions of a joint that count as equal
+# Largest difference (rad or m) between two positions of a joint that count as equal. Chosen on: reasoning, far above
+# the rounding errors of couplings.
+MAX_MISMATCH = 1e-9
 
 
 def lock_joints(robot: Robot, positions: Mapping[str, float | None]) -> Robot:

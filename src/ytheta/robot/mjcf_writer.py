@@ -33,6 +33,7 @@ Attributes: TypeAlias = Mapping[str, str | Sequence[float] | np.ndarray]  # of a
 
 COMPILER = {"angle": "radian", "inertiafromgeom": "false", "balanceinertia": "false"}
 # Dry friction stops a joint within 2 ms instead of MuJoCo's default of 20 ms, with which it resembles damping.
+# Chosen on: the wrist of a UR10, see above.
 FRICTION_SOLVER = {"solreffriction": "0.002 1", "solimpfriction": "0.99 0.99 0.001"}
 HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute joint
 

@@ -48,13 +48,18 @@ from ytheta.shapes import Float
 
 Vec3: TypeAlias = Float[np.ndarray, "3"]
 
-# Largest sine of the angle between axes that count as parallel. It is also the ratio of a length to the largest offset
-# of the robot; below this ratio, the length counts as zero.
+# Largest sine of the angle between axes that count as parallel. It is also the ratio of a length to the largest
+# offset of the robot; below this ratio, the length counts as zero. Chosen on: reasoning, far above rounding errors.
 TOLERANCE = 1e-9
-NEARLY_PARALLEL_SINE = 1e-2  # largest sine of the angle between nearly parallel axes
-ANGLE_TOLERANCE = 1e-12  # rad; an angle within this of a multiple of pi/6 is replaced by that multiple
+# Largest sine of the angle between nearly parallel axes, as in calibrated arms; the foot of their common normal is
+# far outside the robot. Chosen on: rule of thumb.
+NEARLY_PARALLEL_SINE = 1e-2
+# Distance (rad) of an angle from a multiple of pi/6; below it, the angle becomes that multiple. Chosen on: reasoning,
+# just above rounding errors.
+ANGLE_TOLERANCE = 1e-12
 MAX_PREFERRED_ANGLE = math.pi / 2 + TOLERANCE  # rad; largest preferred theta and gamma
-MAX_OFFSET = 1e60  # metres; the computation of inertias contains fourth powers of lengths, which must not overflow
+# Largest offset (m); inertias contain fourth powers of lengths, which must not overflow. Chosen on: reasoning.
+MAX_OFFSET = 1e60
 
 
 @dataclass(frozen=True)

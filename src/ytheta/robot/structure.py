@@ -20,8 +20,8 @@ from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Link, Loop, Marker, Motor
 from ytheta.shapes import Float
 
-# Largest number of joints and motors, ten times as many as in the largest humanoids. It is limited because the matrix
-# from coordinates to joint positions is dense.
+# Largest number of joints and motors. It is limited because the matrix from coordinates to joint positions is dense.
+# Chosen on: ten times as many as in the largest humanoids.
 MAX_JOINTS = 2000
 
 Part = TypeVar("Part", Link, Joint)
@@ -181,7 +181,8 @@ def find_part(parts: Mapping[str, Part], name: str, what: str, *, robot: str) ->
 # The joint positions are q = A x + b, where x are the coordinates; see ``robot.robot``.
 
 
-MAX_RATIO = 1e9  # of positions or velocities of coupled parts; larger than that of any gear
+# Largest ratio of positions or velocities of coupled parts. Chosen on: reasoning, larger than that of any gear.
+MAX_RATIO = 1e9
 
 
 def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequence[Loop]) -> None:

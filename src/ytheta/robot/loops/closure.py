@@ -26,9 +26,13 @@ from ytheta.robot.loops.solver import MAX_STRIDE, continue_to
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Bool, Float, PerCoordinate, SamplesByCoordinate
 
-MAX_STRIDES = 1000  # largest number of strides between home and the goal: sixteen turns, more than any mechanism needs
-MAX_POSITION = 1e6  # radians or metres; larger positions and gaps are mistakes, and too large for the solver
-MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # Newton's method converges slowly if the loops cannot close
+# Largest number of strides between home and the goal, which allow sixteen turns. Chosen on: reasoning, no mechanism
+# needs more.
+MAX_STRIDES = 1000
+# Largest position (rad or m) and gap; larger ones are mistakes, and too large for the solver. Chosen on: reasoning.
+MAX_POSITION = 1e6
+# Largest number of Newton's iterations if the loops cannot close, when it converges slowly. Chosen on: rule of thumb.
+MAX_ITERATIONS_TO_SMALLEST_GAP = 200
 
 
 @dataclass(frozen=True, repr=False)

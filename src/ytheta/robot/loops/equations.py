@@ -30,7 +30,7 @@ from ytheta.shapes import (
 
 # Ratio of a singular value to the largest one (or to 1, if that is larger); below it, the singular value counts as
 # zero. Near a singular pose, the gap grows with the square of the distance from that pose. A pose that is closed to
-# CLOSURE_TOLERANCE may therefore be as far from the singular pose as the square root of CLOSURE_TOLERANCE.
+# CLOSURE_TOLERANCE may therefore be as far from the singular pose as its square root. Chosen on: this reasoning.
 RANK_TOLERANCE = math.sqrt(CLOSURE_TOLERANCE)
 
 

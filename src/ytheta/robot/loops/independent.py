@@ -17,7 +17,9 @@ from ytheta.robot.loops.equations import RANK_TOLERANCE, close_near, compute_clo
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate
 
-MAX_ITERATIONS_FROM_AFAR = 1000  # of Newton's method, from an open configuration that may be far from a closed one
+# Largest number of Newton's iterations from an open configuration, which may be far from a closed one. Chosen on:
+# rule of thumb.
+MAX_ITERATIONS_FROM_AFAR = 1000
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,28 @@ import numpy as np
 
 from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Bool, Float, PerSample, SamplesByCoordinate, Shaped
 
-# Radians or metres. Newton's method ends after a step shorter than this. The error is then about that step squared.
+# Step (rad or m) below which Newton's method ends; the error is then about that step squared. Chosen on: reasoning.
 STEP_TOLERANCE = 1e-8
-MAX_STEP_LENGTH = 0.5  # radians or metres; largest Newton step, and largest change of free coordinates in one stride
-MAX_ITERATIONS = 40  # iterations of Newton's method
+# Largest Newton step, and largest change of free coordinates in one stride (rad or m). Chosen on: rule of thumb.
+MAX_STEP_LENGTH = 0.5
+# Largest number of Newton's iterations before a loop counts as open. Chosen on: rule of thumb.
+MAX_ITERATIONS = 40
 MIN_DECREASE_SHARE = 0.1  # actual divided by predicted decrease of the residual; below it, the step is halved
 MIN_STEP_SHARE = 2.0**-6  # smallest fraction of a Newton step that is tried
-MAX_STRIDE = 0.1  # radians or metres; largest change of actuated coordinates in one stride
-MIN_STRIDE_SHARE = 2.0**-10  # smallest fraction of a stride; strides are halved if the loops open or leave their branch
-# Change of a free coordinate's velocity during a stride, relative to the velocities. On a branch it is proportional to
-# the length of the stride; where a parallelogram becomes an antiparallelogram, it is between 1 and 2.
+# Largest change of actuated coordinates in one stride (rad or m). Chosen on: rule of thumb.
+MAX_STRIDE = 0.1
+# Smallest fraction of a stride; strides are halved if the loops open or leave their branch. Chosen on: rule of thumb.
+MIN_STRIDE_SHARE = 2.0**-10
+# Largest change of the velocity of a free coordinate during a stride, relative to the velocities. On a branch it is
+# proportional to the length of the stride. Chosen on: parallelograms that become antiparallelograms, where it is
+# between 1 and 2.
 MAX_VELOCITY_CHANGE = 0.5
-MAX_START_VELOCITY = 1e3  # of a free coordinate per unit velocity of a driving one; faster at a singular start
-NO_EFFECT = 1e-9  # velocity of a free coordinate per unit velocity of a driving one; smaller ones are rounding errors
+# Largest velocity of a free coordinate per unit velocity of a driving one, at the start; it is larger at a singular
+# start. Chosen on: rule of thumb.
+MAX_START_VELOCITY = 1e3
+# Largest velocity of a free coordinate per unit velocity of a driving one that counts as zero. Chosen on: reasoning,
+# smaller ones are rounding errors.
+NO_EFFECT = 1e-9
 DAMPING = 0.1  # dimensionless factor; see ``compute_least_squares_step``
 
 

@@ -176,6 +176,7 @@ def _is_identified(path: Path) -> bool:
 XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
 XACRO_EXTENSION = ".xacro"
 SDF_EXTENSIONS = (".sdf", ".world")
+# Largest number of files in a row that extend each other. Chosen on: rule of thumb.
 MAX_EXTENDED_FILES = 16
 
 

@@ -29,7 +29,8 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Loop
 from ytheta.robot.robot import Robot
 
 FILE_NAME = "robot.yaml"
-MAX_SIZE = 1024 * 1024  # bytes
+# Largest robot.yaml (bytes) that is read. Chosen on: rule of thumb.
+MAX_SIZE = 1024 * 1024
 KINDS = {"6d": JointKind.FIXED, "3d": JointKind.POINT}
 AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 UNIVERSAL, FIXED = "ujoint_", "fixed"

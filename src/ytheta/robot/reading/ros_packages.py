@@ -23,7 +23,8 @@ from ytheta.files.bounded import MAX_ROBOT_SIZE, read_small_file
 
 MANIFEST = "package.xml"
 SCHEME = "package://"
-MAX_SUBFOLDERS = 2000  # that are looked at in one folder
+# Largest number of folders in which packages are looked for, inside of one folder. Chosen on: rule of thumb.
+MAX_SUBFOLDERS = 2000
 _ROS_1, _ROS_2 = "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"
 
 

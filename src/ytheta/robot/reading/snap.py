@@ -17,7 +17,9 @@ from ytheta.robot.frame import ANGLE_STEP, MAX_ANGLE, Frame, Vector, scale_to_or
 from ytheta.shapes import Float
 
 MAX_TOLERANCE = ANGLE_STEP / 2  # rad; every angle is within this distance of a multiple of pi/6
-MIN_REPORTED_CHANGE = 4e-15  # rad; smaller changes are rounding errors, a few units in the last place
+# Smallest change of an angle by snapping (rad) that is reported. Chosen on: reasoning, a few units in the last place
+# are rounding errors.
+MIN_REPORTED_CHANGE = 4e-15
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),

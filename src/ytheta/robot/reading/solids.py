@@ -22,8 +22,10 @@ from ytheta.robot.frame import Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float
 
-MAX_MESH_SIZE = 64 * 1024 * 1024  # bytes of one file
-MAX_TOTAL_SIZE = 512 * 1024 * 1024  # bytes of all mesh files of a robot
+# Largest mesh file (bytes) that is opened. Chosen on: rule of thumb.
+MAX_MESH_SIZE = 64 * 1024 * 1024
+# Largest size (bytes) of all mesh files of a robot. Chosen on: rule of thumb.
+MAX_TOTAL_SIZE = 512 * 1024 * 1024
 
 _LAYER_THICKNESS = 1e-6  # metres
 _THOMSEN_EXPONENT = 1.6075

@@ -18,8 +18,10 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.reading.ros_packages import describe_search, list_packages
 
 CHILD = "ytheta.robot.reading.xacro_process"  # not imported here, since only the child process needs it
+# Longest time (s) for the expansion of a xacro file. Chosen on: rule of thumb.
 MAX_SECONDS = 60.0
-MAX_MEMORY = 4 * 1024**3  # bytes
+# Largest memory (bytes) for the expansion of a xacro file. Chosen on: rule of thumb.
+MAX_MEMORY = 4 * 1024**3
 _OLD_SYNTAX = {
     "include": "filename",
     "macro": "name",

@@ -192,8 +192,10 @@ def _merge(inherited: Attributes, explicit: Attributes) -> dict[str, str]:
 
 
 _AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+# Smallest length of a vector or quaternion that has a direction. Chosen on: reasoning, just above rounding errors.
 _MIN_LENGTH = 1e-14
-_MAX_COORDINATE = 1e100  # metres; squares of smaller numbers do not overflow
+# Largest coordinate (m); squares of smaller numbers do not overflow. Chosen on: reasoning.
+_MAX_COORDINATE = 1e100
 
 
 def read_pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:

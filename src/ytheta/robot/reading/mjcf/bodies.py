@@ -141,8 +141,12 @@ def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Sn
 
 
 _NO_SNAPPING = Snapper(0.0)
-_MIN_MEASURE = 1e-14  # m^3 or m^2; MuJoCo treats smaller volumes and areas as zero
-_MIN_SIZE, _MAX_SIZE = 1e-15, 1e10  # metres; MuJoCo treats smaller lengths as zero and larger ones as infinite
+# Volume (m^3) or area (m^2) of a geom; smaller ones are zero. Chosen on: the bound of MuJoCo.
+_MIN_MEASURE = 1e-14
+# Smallest size of a geom (m); smaller ones are zero. Chosen on: the bound of MuJoCo.
+_MIN_SIZE = 1e-15
+# Largest size of a geom (m); larger ones are infinite. Chosen on: the bound of MuJoCo.
+_MAX_SIZE = 1e10
 
 
 NO_MESHES: Mapping[tuple[str, int], BodyInertia] = MappingProxyType({})

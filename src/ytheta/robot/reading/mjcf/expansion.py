@@ -31,7 +31,8 @@ from ytheta.robot.reading.mjcf.attributes import (
 from ytheta.robot.reading.mjcf.document import insert_includes, merge_sections
 from ytheta.robot.reading.snap import Snapper
 
-MAX_MODELS = 100  # attached in one file, counting those of attached models
+# Largest number of models attached in one file, counting those of attached models. Chosen on: rule of thumb.
+MAX_MODELS = 100
 DEFAULT_NAME = "MuJoCo Model"  # of a model without a name
 SECTIONS = ("equality", "tendon", "actuator")
 _ASSETS = ("mesh", "hfield", "material", "texture")
@@ -226,8 +227,10 @@ def _format(numbers: Iterable[float]) -> str:
 # actuators of the part are copied, too.
 
 
-MAX_COPIES = 2000  # of one element
-MAX_ELEMENTS = 200_000  # in the expanded tree
+# Largest number of copies of one element. Chosen on: rule of thumb.
+MAX_COPIES = 2000
+# Largest number of elements in the expanded tree. Chosen on: rule of thumb.
+MAX_ELEMENTS = 200_000
 
 _NO_SNAPPING = Snapper(0.0)
 

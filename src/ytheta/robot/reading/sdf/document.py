@@ -29,9 +29,13 @@ from ytheta.robot.reading.sdf.elements import read_flag, read_flag_attribute, re
 
 MERGED = "merged"
 DRAKE = "drake:"  # the prefix of extensions
-MAX_INCLUDE_DEPTH = 16  # files that include each other in a row
-MAX_NESTED_MODELS = 30  # models inside each other
-MAX_ELEMENTS = 300_000  # of the document with all included files; the largest robots in public use have 10 000
+# Largest number of files that include each other in a row. Chosen on: rule of thumb.
+MAX_INCLUDE_DEPTH = 16
+# Largest number of models inside each other. Chosen on: rule of thumb.
+MAX_NESTED_MODELS = 30
+# Largest number of elements of the document with all included files. Chosen on: the largest robots in public use,
+# which have 10 000.
+MAX_ELEMENTS = 300_000
 
 
 _MISSING = "models that the world includes were not found and are left out: {}"

@@ -38,7 +38,8 @@ SINGLE = {
 }
 PLANAR = f"{DRAKE}planar"  # <drake:joint type="planar">
 TYPES = (*SINGLE, BALL, *UNIVERSAL, "screw", GEARBOX, PLANAR)
-MIN_UNLIMITED = 1e16  # SDF writes this number for positions without a limit
+# Smallest position that means that there is no limit. Chosen on: the defaults of the SDF specification.
+MIN_UNLIMITED = 1e16
 _PLANAR_PARTS: tuple[tuple[str, JointKind, Vector], ...] = (
     ("x", JointKind.PRISMATIC, (1.0, 0.0, 0.0)),
     ("y", JointKind.PRISMATIC, (0.0, 1.0, 0.0)),

@@ -27,8 +27,10 @@ from ytheta.robot.reading.sdf.elements import read_flag_attribute, read_number, 
 from ytheta.robot.reading.sdf.models import FrameGraph, Scope
 from ytheta.robot.reading.solids import MASSLESS, SHAPES, MeshModel
 
-MAX_SIZE = 1e10  # m, of shapes whose inertia is computed
-DEFAULT_DENSITY = 1000.0  # kg/m^3
+# Largest shape (m) whose inertia is computed. Chosen on: the bound of MuJoCo.
+MAX_SIZE = 1e10
+# Density (kg/m^3) of shapes without one, for inertias that are computed. Chosen on: the SDF specification.
+DEFAULT_DENSITY = 1000.0
 _TENSOR = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}  # SDF's defaults, kg m^2
 _DEFAULT = "links without <inertial>, or with an empty one, have SDF's default of 1 kg and 1 kg m2: {}"
 _DEFAULT_MASS = "links without <mass> have SDF's default of 1 kg: {}"

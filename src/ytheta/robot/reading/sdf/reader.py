@@ -41,7 +41,8 @@ from ytheta.robot.reading.sdf.models import (
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.robot import Robot
 
-WORLD_GRAVITY = (0.0, 0.0, -9.8)  # m/s^2, of a world without <gravity>
+# Gravity (m/s^2) of a world without <gravity>. Chosen on: the SDF specification.
+WORLD_GRAVITY = (0.0, 0.0, -9.8)
 _ROUNDED_DIGITS = 14  # of positions that are differences of positions in the file
 
 
@@ -245,7 +246,9 @@ def _read_gravity(world: Node | None) -> Vector:
 # angles of its parent and of its child, both seen from a reference body: ``theta_2 = -ratio * theta_1``.
 
 
-MAX_COSINE_LOSS = 1e-3  # 1 - |cos| of the angle between parallel axes: 2.6 degrees
+# Largest 1 - |cos| of the angle between axes of a gearbox that count as parallel: 2.6 degrees. Chosen on: rule of
+# thumb.
+MAX_COSINE_LOSS = 1e-3
 
 
 def read_mimics(joints: Mapping[str, SdfJoint], bodies: BodyFinder) -> Iterator[Coupling]:

@@ -29,7 +29,9 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, SamplesByJoint, Vector3
 
 EARTH = -STANDARD_GRAVITY[2]
-MAX_RELATIVE_DIFFERENCE = 0.02  # of gravity on Earth from its standard value; the poles and the equator differ by 0.5 %
+# Relative difference of gravity from its standard value up to which it is that of the Earth. Chosen on: reasoning; the
+# poles and the equator differ by 0.5 %.
+MAX_RELATIVE_DIFFERENCE = 0.02
 WEIGHT_PARAMETERS = LINK_PARAMETERS[:4]  # mass and first moments, on which gravity acts
 
 
@@ -172,9 +174,12 @@ def name_direction(gravity: Vector3) -> str:
 
 # Factors of lengths, and the units in which they were given.
 UNITS = {1e-3: "millimetres", 1e-2: "centimetres", 0.0254: "inches"}
-# Sum of the distances between consecutive joints, in m. Arms reach from a few centimetres to a few metres.
+# Sum of the distances between consecutive joints, in m, within which the unit of lengths is plausible. Chosen on:
+# reasoning; arms reach from a few centimetres to a few metres.
 MIN_REACH, MAX_REACH = 0.02, 6.0
-MIN_IMPOSSIBLE_REACH = 50.0  # of any robot; then no masses are needed to know that the unit is wrong
+# The same sum from which no masses are needed to know that the unit is wrong. Chosen on: reasoning; no robot is so
+# large.
+MIN_IMPOSSIBLE_REACH = 50.0
 
 
 def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:

@@ -44,11 +44,15 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Int, PerJoint
 
-# Errors above which a log looks wrong. Complete models of recorded arms have held-out errors of 1 to 4 % of all torques
-# and of 5 to 20 % of a joint's own torque, and descriptions that are off by half leave half of the torque unexplained.
+# Held-out errors, relative to all torques and to a joint's own torque, above which a log looks wrong. Chosen on:
+# recorded arms, of which complete models have errors of 1 to 4 % and of 5 to 20 %.
 MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_JOINT_ERROR = 0.04, 0.2
+# Share of the torque that the description leaves unexplained, above which a log looks wrong. Chosen on: reasoning;
+# descriptions that are off by half leave half of the torque unexplained.
 MAX_PLAUSIBLE_UNEXPLAINED = 0.6
-MAX_SMALLER_RATIO = 0.9  # of errors after and before mending, above which nothing is said about them
+# Error after mending a mistake divided by the error before, above which nothing is said about them. Chosen on: rule of
+# thumb.
+MAX_SMALLER_RATIO = 0.9
 
 
 def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Finding, ...]:
@@ -156,24 +160,36 @@ def _format_percent(error: float) -> str:
 # Among accepted mistakes, the one with the largest gain is named.
 
 
-# Errors relative to a joint's torque. Complete models of recorded arms reach the first; descriptions the second.
+# Errors of a fit and of a description, relative to a joint's torque, below which they are equally good. Chosen on:
+# recorded arms; complete models reach the first, descriptions the second.
 FIT_FLOOR, DESCRIPTION_FLOOR = 0.05, 0.3
-MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0  # larger errors are equally bad; zero torque has an error of 1
-MIN_IMPROVEMENT = 1.5  # error before divided by error after
-MIN_GAIN = 0.7  # a factor of two in the error of one joint
-MIN_FRICTION_IMPROVEMENT = 1.5  # the same for drives without links, as a geometric mean over the joints concerned
+# The same errors above which they are equally bad. Chosen on: reasoning; zero torque has an error of 1.
+MAX_FIT_ERROR, MAX_DESCRIPTION_ERROR = 1.0, 10.0
+# Error before mending a mistake divided by the error after, from which the mistake can be named. Chosen on: recorded
+# arms with right descriptions, where other signs or directions reach 1.15 at most.
+MIN_IMPROVEMENT = 1.5
+# Gain in the logarithms of the errors of all joints, from which a mistake can be named. Chosen on: reasoning; a factor
+# of two in the error of one joint.
+MIN_GAIN = 0.7
+# Improvement of drives without links, as a geometric mean over the joints concerned. Chosen on: rule of thumb.
+MIN_FRICTION_IMPROVEMENT = 1.5
 # Errors of drives and of the fit in the joints concerned, above which friction says nothing: drives explain half of the
-# variance of the torque, or 7/8 if the torque varies little, relative to the largest of all joints: torques of
-# the last joint of a light arm may be lost in noise.
+# variance of the torque, or 7/8 if the torque varies little. Chosen on: reasoning.
 MAX_FRICTION_ERROR, MAX_FRICTION_ERROR_OF_SMALL, MAX_EXPLAINED_FIT_ERROR = 0.7, 0.35, 0.3
+# Variation of a torque, relative to the largest of all joints, below which it varies little. Chosen on: reasoning;
+# torques of the last joint of a light arm may be lost in noise.
 MIN_TORQUE_SHARE = 0.02
-MAX_LOSS = 0.2  # of the other gain
+# Loss of one gain, that of the fit or that of the description, up to which a mistake can be named for the other. Chosen
+# on: rule of thumb.
+MAX_LOSS = 0.2
 # Error of the described links divided by the error of drives alone, after mending, as a geometric mean: links explain
-# half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. For a
-# recorded robot with placeholders for its masses, the ratio is above 1 with any scale.
+# half of the variance of all joints, some of which may carry a load, or 3/4 of that of the joints concerned. Chosen on:
+# reasoning, and a recorded robot with placeholders for its masses, where the ratio is above 1 with any scale.
 MAX_UNEXPLAINED, MAX_UNEXPLAINED_OF_NAMED = 0.7, 0.5
-MAX_UNEXPLAINED_AFTER_NONE = 0.85  # if the described links explained nothing before: drives alone were better
-MIN_DIFFERENCE = 0.05  # of gains; mistakes with smaller differences explain the log equally well
+# The same, if the described links explained nothing before: drives alone were better. Chosen on: rule of thumb.
+MAX_UNEXPLAINED_AFTER_NONE = 0.85
+# Difference of gains below which two mistakes explain the log equally well. Chosen on: rule of thumb.
+MIN_DIFFERENCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,12 +21,14 @@ from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint
 
-MAX_RELATIVE_STD = 0.15  # standard deviation of a determined parameter, divided by the parameter's value
+# Standard deviation of a determined parameter, divided by the parameter's value. Chosen on: rule of thumb.
+MAX_RELATIVE_STD = 0.15
 # Torque RMS that one standard deviation of the parameter causes, divided by the joint's torque RMS; up to this value,
-# the parameter is too small to matter.
+# the parameter is too small to matter. Chosen on: rule of thumb.
 MAX_TORQUE_SHARE = 0.01
-MIN_JOINT_RANGE = (np.radians(10.0), 0.05)  # range of a joint that moved: rad for revolute, m for prismatic joints
-MAX_ADVICE = 3  # number of pieces of advice in a result, so that all are read
+# Range of a joint that moved: rad for revolute, m for prismatic joints. Chosen on: rule of thumb.
+MIN_JOINT_RANGE = (np.radians(10.0), 0.05)
+MAX_ADVICE = 3  # pieces of advice in a result, so that all are read; affects only the length of a message
 
 
 class Certainty(Enum):

@@ -30,11 +30,15 @@ from ytheta.shapes import Float, Int, PerJoint, SamplesByJoint, SquareMatrix
 
 # Models that are fitted, of which the best counts: share of the described parameters that is the center of a ridge, and
 # the ridge, relative to the equations of a parameter with columns scaled to the torque that they cause. A parameter
-# that the samples do not determine stays at its center.
+# that the samples do not determine stays at its center. Chosen on: rule of thumb.
 MODELS = ((0.0, 1e-5), (1.0, 1e-4), (1.0, 1e-2))
-SMOOTH_SPEED_RATIO = 0.02  # relative to the highest speed; directions of slower joints are noise
-MIN_RELATIVE_COLUMN = 1e-12  # columns with less torque are zero up to rounding
-MIN_ERROR = 0.02  # smaller errors are equally good
+# Speed relative to the highest speed, below which the direction of a joint is noise. Chosen on: rule of thumb.
+SMOOTH_SPEED_RATIO = 0.02
+# Relative torque of a column below which it is zero up to rounding. Chosen on: reasoning; the digits of double
+# precision.
+MIN_RELATIVE_COLUMN = 1e-12
+# Relative error below which errors are equally good. Chosen on: rule of thumb.
+MIN_ERROR = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +181,18 @@ def _find_directions(samples: Samples) -> SamplesByJoint:
 # Torques that drives explain beside described links: friction and rotors that must not be negative, and an offset.
 
 
-DRIVE_COUNT = 4  # columns of a drive: velocity, direction, acceleration and 1; the first three must not be negative
-# Drives without some of the first three columns: the best with no negative coefficient is among them.
+# Columns of a drive: velocity, direction, acceleration and 1; the first three must not be negative. Fixed by: the model.
+DRIVE_COUNT = 4
+# Drives without some of the first three columns: the best with no negative coefficient is among them. Fixed by:
+# mathematics.
 CHOICES = np.array([[*chosen, True] for chosen in product((False, True), repeat=DRIVE_COUNT - 1)])
-MIN_RELATIVE_EIGENVALUE = 1e-10  # of scaled products, below which columns depend on each other
-TINY = 1e-300
-MAX_ERROR = 1e9  # of a joint, relative to its torque; a description in other units can be off by more
+# Eigenvalue of scaled products, relative to the largest, below which columns depend on each other. Chosen on:
+# reasoning; the digits of double precision.
+MIN_RELATIVE_EIGENVALUE = 1e-10
+TINY = 1e-300  # Fixed by: the smallest numbers of double precision.
+# Error of a joint, relative to its torque, above which errors are equally bad; a description in other units can be off
+# by more. Chosen on: rule of thumb.
+MAX_ERROR = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,10 +256,13 @@ def _scale(
 # Samples of the motion with which mistakes are compared: few, but from all parts of the logs.
 
 
-MAX_SAMPLES = 2000  # more would need more time, and mistakes that matter are visible in fewer
-MAX_PIECES = 16  # number of pieces of the logs from which samples are selected
-MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory
-# Numbers of consecutive blocks of samples; models are fitted to every other block and tested on the rest.
+# Samples in which mistakes are searched; mistakes that matter are visible in fewer. Chosen on: rule of thumb.
+MAX_SAMPLES = 2000
+# Number of pieces of the logs from which samples are selected. Chosen on: rule of thumb.
+MAX_PIECES = 16
+MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory; affects only memory
+# Number of consecutive blocks of samples; models are fitted to every other block and tested on the rest. Chosen on:
+# rule of thumb.
 BLOCK_COUNT = 40
 
 

@@ -119,8 +119,9 @@ def find_slides(interpretation: Interpretation) -> Bool[np.ndarray, "joints"]:
 
 
 Quaternions = Float[np.ndarray, "samples 4"]
-# The matrices M that mend the quaternion as it was read.
-SCALAR_FIRST = np.roll(np.eye(4), 1, axis=1)  # w, x, y, z was read as x, y, z, w
+# The matrices M that mend the quaternion as it was read: w, x, y, z as x, y, z, w, and its inverse. Fixed by:
+# mathematics.
+SCALAR_FIRST = np.roll(np.eye(4), 1, axis=1)
 INVERSE = np.diag([-1.0, -1.0, -1.0, 1.0])
 CONJUGATE = INVERSE
 

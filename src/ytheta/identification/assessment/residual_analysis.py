@@ -37,18 +37,35 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase, PerSample
 
-MAX_SAMPLES = 6000  # of the logs, in pieces; their regressor needs a few MB per hundred non-zeros
-BLOCK_COUNT = 4  # blocks of time; coefficients are fitted to every second block
-KNOT_COUNT = 8  # of the piecewise linear functions
-OUTER_QUANTILE = 0.02  # of the first knot; functions are constant beyond it, so that they do not extrapolate
-MIN_EXPLAINED_SHARE = 0.5  # of the squares; a cause that explains less is not the main one, and not named
-MAX_EQUAL_DIFFERENCE = 0.05  # of shares; effects with fewer columns are named before others that explain little more
-MAX_REST_SPEED_RATIO = 0.02  # speed of a joint at rest / its highest speed
-MAX_LAG = 0.05  # s; torques are recorded or filtered a few samples late, not more
-MIN_REMAINDER_SHARE = 0.1  # of the squared residual, after the model's part is removed; a smaller rest says little
-MIN_COLUMN_REMAINDER = 1e-3  # of the length of columns; what the model leaves of a shorter one is rounding
+# Samples of the logs, in pieces, from which causes are searched; their regressor needs a few MB per hundred non-zeros.
+# Chosen on: rule of thumb.
+MAX_SAMPLES = 6000
+# Blocks of time; coefficients are fitted to every second block. Chosen on: rule of thumb.
+BLOCK_COUNT = 4
+# Knots of the piecewise linear functions. Chosen on: rule of thumb.
+KNOT_COUNT = 8
+# Quantile of the first knot; functions are constant beyond it, so that they do not extrapolate. Chosen on: rule of
+# thumb.
+OUTER_QUANTILE = 0.02
+# Share of the squared residual from which a cause is named. Chosen on: reasoning; a cause that explains less than half
+# is not the main one.
+MIN_EXPLAINED_SHARE = 0.5
+# Difference of shares up to which effects with fewer columns are named before others that explain little more. Chosen
+# on: rule of thumb.
+MAX_EQUAL_DIFFERENCE = 0.05
+# Speed of a joint divided by its highest speed, up to which it is at rest. Chosen on: rule of thumb.
+MAX_REST_SPEED_RATIO = 0.02
+# Longest lag in s that is searched. Chosen on: reasoning; torques are recorded or filtered a few samples late, not
+# more.
+MAX_LAG = 0.05
+# Share of the squared residual that is left after the model's part is removed; a smaller rest says little. Chosen on:
+# rule of thumb.
+MIN_REMAINDER_SHARE = 0.1
+# Share of the length of a column that the model leaves; a shorter one is rounding. Chosen on: rule of thumb.
+MIN_COLUMN_REMAINDER = 1e-3
+# Fewest samples from which causes are searched. Chosen on: rule of thumb.
 MIN_SAMPLES = 200
-MIN_SEGMENT_LENGTH = 3  # samples; a shorter one has no derivatives
+MIN_SEGMENT_LENGTH = 3  # samples; a shorter one has no derivatives. Fixed by: mathematics.
 
 
 class Cause(Enum):
@@ -222,8 +239,10 @@ def _collect_residuals(
 # The distribution of residuals and their autocorrelation, which show whether they are noise.
 
 
-MIN_BINS, MAX_BINS = 16, 60
-RANGE = 5.0  # half of the range of a histogram, in standard deviations; larger residuals are counted at its ends
+MIN_BINS, MAX_BINS = 16, 60  # of a histogram; affects only a plot
+# Half of the range of a histogram, in standard deviations; larger residuals are counted at its ends. Affects only a
+# plot.
+RANGE = 5.0
 
 
 @dataclass(frozen=True, eq=False)

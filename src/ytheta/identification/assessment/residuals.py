@@ -29,7 +29,7 @@ from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
-TRACE_LENGTH = 2000  # approximate number of samples of a trace
+TRACE_LENGTH = 2000  # approximate number of samples of a trace; affects only a plot
 
 
 def compute_errors(

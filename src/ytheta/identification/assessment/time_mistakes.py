@@ -24,19 +24,29 @@ from ytheta.identification.assessment.torque_mistakes import format_factor
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.log import Log, LogFindingCode
 
-# Factors by which recorded time has to be multiplied: ratios of usual sampling rates, and decimal prefixes.
+# Factors by which recorded time has to be multiplied: ratios of usual sampling rates, and decimal prefixes. Chosen on:
+# reasoning.
 USUAL_FACTORS = (2.0, 0.5)
 FACTORS = tuple(each for size in (4.0, 5.0, 8.0, 10.0, 100.0, 1000.0, 2.5, 1.5) for each in (1.0 / size, size))
-DELAYS = (0.05, 0.1, 0.2, 0.5)  # s; those of filters and buses are shorter
-MIN_VELOCITY_RATIO = 1.25  # or its inverse; smaller ratios are those of filters and gains
-MAX_RATIO_SPREAD = 0.05  # of the ratios of half of the joints, relative to their median
-MAX_GAIN_ERROR = 0.25  # of the ratios of the others: velocities of single joints may have wrong gains
-MIN_RISE = 1.1  # of the total error on both sides of its minimum, relative to the minimum
-# Factors, or their inverses, near which a minimum is looked for. The minimum of a model that lacks something may be off
-# by less; with larger factors, the error no longer depends on the factor, since inertial torques vanish or dominate.
+# Delays in s that are tried. Chosen on: reasoning; those of filters and buses are shorter.
+DELAYS = (0.05, 0.1, 0.2, 0.5)
+# Ratio of recorded velocity to differentiated position, or its inverse, from which time may be wrong. Chosen on:
+# reasoning; smaller ratios are those of filters and gains.
+MIN_VELOCITY_RATIO = 1.25
+# Spread of these ratios of half of the joints, relative to their median. Chosen on: rule of thumb.
+MAX_RATIO_SPREAD = 0.05
+# Deviation of the ratios of the others. Chosen on: reasoning; velocities of single joints may have wrong gains.
+MAX_GAIN_ERROR = 0.25
+# Total error on both sides of its minimum, relative to the minimum. Chosen on: rule of thumb.
+MIN_RISE = 1.1
+# Factors of time, or their inverses, near which a minimum is looked for. Chosen on: reasoning; the minimum of a model
+# that lacks something may be off by less, and with larger factors the error no longer depends on the factor, since
+# inertial torques vanish or dominate.
 MIN_MINIMUM_FACTOR, MAX_MINIMUM_FACTOR = 2.0, 5.0
-MIN_MINIMUM_DELAY = 0.1  # s; likewise. Elastic joints and filters shift the minimum by up to half of it.
-MIN_TOTAL_ERROR = 1e-3  # smaller errors are equally good: those of simulated torques without noise
+# The same for delays, in s. Chosen on: reasoning; elastic joints and filters shift the minimum by up to half of it.
+MIN_MINIMUM_DELAY = 0.1
+# Total error below which errors are equally good. Chosen on: simulated torques without noise.
+MIN_TOTAL_ERROR = 1e-3
 
 
 def list_time_scales(

@@ -25,7 +25,8 @@ from ytheta.shapes import (
     freeze,
 )
 
-# Independent samples of a joint from which its error is known within 25 %; a joint with fewer is not judged by itself.
+# Independent samples of a joint from which it is judged by itself. Chosen on: reasoning; its error is then known within
+# 25 %.
 MIN_JUDGED_SAMPLES = 10
 
 SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
@@ -216,9 +217,10 @@ def _compute_percent(part: float, whole: float) -> float:
 
 
 # A predicted torque is unknown if its regressor row has a larger component, relative to the length of the row, along a
-# direction that the data do not identify.
+# direction that the data do not identify. Chosen on: rule of thumb.
 MAX_UNIDENTIFIED_SHARE = 1e-6
-REVERSAL_SAMPLES = 0.5  # standard deviation of the time of a reversal, in recorded samples
+# Standard deviation of the time of a reversal, in recorded samples. Chosen on: rule of thumb.
+REVERSAL_SAMPLES = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +291,7 @@ def compute_reversal_std(form: Differential, motion: MotionSamples, beta: PerBas
 
 
 # Shift between consecutive joints, relative to the duration. It is irrational, so that a shift is not a whole number of
-# periods if the motion is periodic.
+# periods if the motion is periodic. Fixed by: mathematics, the golden ratio.
 SHIFT_RATIO = 0.5 * (np.sqrt(5.0) - 1.0)
 
 

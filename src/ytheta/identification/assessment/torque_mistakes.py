@@ -12,11 +12,14 @@ from ytheta.identification.assessment.mistake_errors import Equations
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import Float, Int, PerJoint
 
-# Factors within these limits are those of descriptions: masses that are off, a missing load, a counterweight.
+# Factor of torques, or its inverse, from which a unit may be wrong. Chosen on: reasoning; smaller factors are those of
+# descriptions: masses that are off, a missing load, a counterweight.
 MIN_SCALE_FACTOR = 4.0
-# Factor of torques that are in another unit: decimal prefixes. Other factors are those of currents and gear ratios.
+# Largest power of ten of a decimal prefix that is named; other factors are those of currents and gear ratios. Chosen
+# on: reasoning; micro and mega.
 MAX_PREFIX_EXPONENT = 6
-MAX_PREFIX_RATIO = 2.0  # of the factor that fits, relative to a power of ten; the description may be off as well
+# Factor that fits, relative to a power of ten. Chosen on: reasoning; the description may be off as well.
+MAX_PREFIX_RATIO = 2.0
 
 
 def list_torque_signs(interpretation: Interpretation) -> Iterator[Mistake]:
@@ -123,7 +126,8 @@ def _format_row(values: Sequence[float] | Float[np.ndarray, "values"]) -> str:
 # Columns of joints in another order than the joints of the robot.
 
 
-MAX_JOINTS = 12  # of a robot whose joints are exchanged in pairs
+# Joints of a robot up to which exchanges of pairs of joints are tried. Chosen on: rule of thumb.
+MAX_JOINTS = 12
 
 
 def list_orders(joints: tuple[str, ...]) -> list[Int[np.ndarray, "joints"]]:

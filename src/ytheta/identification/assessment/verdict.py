@@ -16,17 +16,26 @@ from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.shapes import PerJoint, freeze
 
-# Errors of all joints together, in percent of the scales of ``prediction_quality``.
-MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach 5 to 10 % on motion not used for the fit
-MAX_USABLE_ERROR = 20.0  # twice that; a larger error exceeds that of a rough description with friction
-# Errors of a single joint, likewise: 25 % leave 6 % of the torque's variance unexplained, 50 % leave a quarter of it.
+# Error of all joints together, in percent of the scales of ``prediction_quality``, up to which a model is good. Chosen
+# on: careful studies of industrial arms, which reach 5 to 10 % on motion not used for the fit.
+MAX_GOOD_ERROR = 10.0
+# The same error up to which a model is usable. Chosen on: reasoning; twice that, since a larger error exceeds that of a
+# rough description with friction.
+MAX_USABLE_ERROR = 20.0
+# Errors of a single joint, likewise. Chosen on: reasoning; 25 % leave 6 % of the torque's variance unexplained, 50 %
+# leave a quarter of it.
 MAX_GOOD_JOINT_ERROR, MAX_USABLE_JOINT_ERROR = 25.0, 50.0
-# Ratios of errors.
-MIN_SURPRISE_RATIO = 2.5  # validation error / error that fit and uncertainty let expect; above it, the logs differ
-MIN_EXPLAINED_SHARE = 0.5  # of the squared error, by uncertain parameters; above it, the motion of the fit is too poor
-MAX_SCALE_RATIO = 1.5  # error relative to the scales / to the torque; above it, the sentence contains both
-MAX_NAMES = 4  # number of parameters that the sentence names
-MAX_JOINTS = 3  # number of joints that the sentence names
+# Validation error divided by the error that fit and uncertainty let expect; above it, the logs differ. Chosen on: rule
+# of thumb.
+MIN_SURPRISE_RATIO = 2.5
+# Share of the squared error that uncertain parameters explain; above it, the motion of the fit is too poor. Chosen on:
+# rule of thumb.
+MIN_EXPLAINED_SHARE = 0.5
+# Error relative to the scales divided by the error relative to the torque; above it, the sentence contains both.
+# Affects only a message.
+MAX_SCALE_RATIO = 1.5
+MAX_NAMES = 4  # parameters that the sentence names; affects only the length of a message
+MAX_JOINTS = 3  # joints that the sentence names; affects only the length of a message
 
 
 class Grade(Enum):
@@ -183,8 +192,9 @@ def _shorten(names: Sequence[str]) -> str:
 # the torque of the shoulder, so that the error is small for the drive.
 
 
-# Torque of a joint relative to that of the strongest joint of its kind. In their URDFs, the effort limits of the last
-# joint of the Panda, UR10e, LWR4+, TX40 and KR300 are 0.14, 0.16, 0.22, 0.23 and 0.60 times those of the first joint.
+# Smallest scale to which the error of a joint is relative, divided by the torque of the strongest joint of its kind.
+# Chosen on: the effort limits in URDFs; those of the last joint of the Panda, UR10e, LWR4+, TX40 and KR300 are 0.14,
+# 0.16, 0.22, 0.23 and 0.60 times those of the first joint.
 MIN_SCALE_RATIO = 0.15
 
 

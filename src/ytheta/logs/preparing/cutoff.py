@@ -40,13 +40,14 @@ BAND_ENERGY_SHARE = 0.999
 # Largest cut-off at which errors are judged, divided by the band. Chosen on: rule of thumb in identification, ten times
 # the band.
 MAX_JUDGED_BAND_RATIO = 10.0
-# Frequency in Hz above which arms are not rigid. Chosen on: rule of thumb; gears and links vibrate above about 10 Hz.
+# Frequency in Hz above which arms are not rigid; gears and links vibrate above about 10 Hz. Chosen on: the recorded
+# logs of docs/identify.md.
 MAX_RIGID_FREQUENCY = 10.0
-# Smallest cut-off divided by the band; it applies even if the limit is lower. Chosen on: reasoning; it attenuates the
-# motion by at most 0.4 %.
+# Smallest cut-off divided by the band; it applies even if the limit is lower. It attenuates the motion by at most 0.4
+# %. Chosen on: the recorded logs of docs/identify.md.
 MIN_BAND_RATIO = 2.0
-# RMS acceleration of the remaining noise divided by that of the motion. Chosen on: reasoning; noise biases inertias by
-# the ratio of the powers, here 1 %.
+# RMS acceleration of the remaining noise divided by that of the motion; noise biases inertias by the ratio of the
+# powers, here 1 %. Chosen on: the recorded logs of docs/identify.md.
 MAX_NOISE_RATIO = 0.1
 # Peak of the position spectrum divided by its noise floor; if it is lower, the joint is at rest. Chosen on: rule of
 # thumb.

@@ -33,21 +33,21 @@ from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.resample import choose_windows
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerJoint, SamplesByJoint
 
-# Speed divided by the standard deviation of its noise, up to which a drive is slow. Chosen on: reasoning; noise alone
-# exceeds it once in 16 000 samples.
+# Speed divided by the standard deviation of its noise, up to which a drive is slow; noise alone exceeds it once in 16
+# 000 samples. Chosen on: recorded logs of the TX40, the LWR4+ and the UR10e, whose errors hardly depend on it.
 MAX_NOISE_RATIO = 4.0
-# Speed divided by the highest speed of the joint, up to which a drive is slow. Chosen on: reasoning; the smooth sign of
-# Coulomb friction has no direction below it.
+# Speed divided by the highest speed of the joint, up to which a drive is slow; the smooth sign of Coulomb friction has
+# no direction below it. Chosen on: the same logs.
 MAX_SPEED_RATIO = 1e-3
-# Duration of a rest in periods of the cut-off. Chosen on: reasoning; as long as the low-pass remembers.
+# Duration of a rest in periods of the cut-off, as long as the low-pass remembers. Chosen on: the same logs.
 MIN_REST_PERIODS = 1.0
 # The same, if the drive stops and starts abruptly. Chosen on: reasoning; half the main lobe of the low-passed velocity.
 MIN_STICK_PERIODS = 0.25
 # Time below twice the highest slow speed divided by the time below it, up to which a drive stops abruptly. Chosen on:
 # reasoning; it is 2 at constant acceleration.
 MAX_WIDENING = 1.5
-# Time before and after a rest, in periods of the cut-off, that counts as rest. Chosen on: reasoning; half the main
-# lobes of both impulse responses.
+# Time before and after a rest, in periods of the cut-off, that counts as rest: half the main lobes of both impulse
+# responses. Chosen on: the same logs as the rest.
 MARGIN_PERIODS = 0.75
 # Orders of the differences from which noise is computed. Chosen on: reasoning; motion adds to low orders most.
 DIFFERENCE_ORDERS = (2, 4, 6)

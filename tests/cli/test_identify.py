@@ -17,8 +17,8 @@ import pytest
 from tests.support.arm_logs import RATE
 from tests.support.command import read_json, refused, ytheta
 from ytheta.cli.log_options import show_progress
-from ytheta.identification.arguments import FRICTION
-from ytheta.identification.equations.model_equations import FORMS
+from ytheta.identification.equations.form import FORMS
+from ytheta.identification.equations.selection import FRICTION
 from ytheta.identification.estimators.estimator import ESTIMATORS
 
 # The order of the estimators in the help.

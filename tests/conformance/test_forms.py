@@ -24,9 +24,8 @@ from ytheta.errors import InputError
 from ytheta.identification.equations import windows
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.form import Form
+from ytheta.identification.equations.form import FORMS, Form, create_form
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.model_equations import FORMS, create_form
 from ytheta.identification.equations.motion_sources import ArraySource, LogSource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log

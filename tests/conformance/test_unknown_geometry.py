@@ -12,7 +12,7 @@ from tests.support.unknown_lengths import ARMS, FRICTION, RATE, forget_lengths, 
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.model_equations import FORMS, create_form
+from ytheta.identification.equations.form import FORMS, create_form
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import ESTIMATORS, get_estimator
 

@@ -10,14 +10,8 @@ import pytest
 import ytheta as yt
 from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
-from ytheta.identification.arguments import (
-    FRICTION,
-    check_min_speed,
-    check_parameters,
-    choose_estimator,
-    expand_friction,
-    is_auto,
-)
+from ytheta.identification.arguments import check_min_speed, choose_estimator, is_auto
+from ytheta.identification.equations.selection import FRICTION, check_parameters, expand_friction
 from ytheta.identification.estimators.recursive import Recursive
 
 ROBOT = yt.load("lu-two-link")

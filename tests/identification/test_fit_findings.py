@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -148,7 +147,8 @@ def test_a_cost_of_consistency_that_does_not_matter_is_not_reported() -> None:
     """Without noise, the error of the estimate is so small that a ratio to it says nothing."""
     case = simulate_loaded()
     fit = yt.identify(case.description, case.fit)
+    assert fit.standard is not None
     for bodies, count in ((0.09, 0), (0.11, 1)):
-        costly = replace(fit, consistency_cost=ConsistencyCost(0.001, bodies))
-        findings = [each for each in find_body_findings(costly) if "physical consistency costs" in each.text]
-        assert len(findings) == count
+        cost = ConsistencyCost(0.001, bodies)
+        findings = find_body_findings(fit.base.robot, fit.standard, cost, fit.estimate, fit.origin.prior)
+        assert len([each for each in findings if "physical consistency costs" in each.text]) == count

@@ -16,7 +16,7 @@ from tests.support.arm_logs import identified_arm, true_arm, write_log
 from tests.support.command import refused, ytheta
 from ytheta.errors import InputError, RobotFileError
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identification.arguments import FRICTION
+from ytheta.identification.equations.selection import FRICTION
 from ytheta.identification.identify import identify
 from ytheta.identification.model_file import model_to_toml, read_identification_table, read_model, save_model
 from ytheta.identification.result import Identification

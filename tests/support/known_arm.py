@@ -12,8 +12,8 @@ from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.form import create_form
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.model_equations import create_form
 from ytheta.identification.equations.motion_sources import ArraySource, LogSource, Source
 from ytheta.identification.estimators.estimator import get_estimator
 from ytheta.identification.result import Identification, Origin

@@ -9,19 +9,13 @@ import numpy as np
 
 from ytheta.arguments import check_kind, check_number, check_words
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.identification.equations.friction_laws import supports_load_friction
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.estimator import ESTIMATORS, Estimator, get_estimator
 from ytheta.identification.priors.prior import PriorSettings
 from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
-
-FRICTION = ("viscous", "coulomb", "offset")  # the kinds of friction that are estimated by default
-SMOOTH = "smooth"  # Coulomb friction whose transition speed the data choose
-ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs between forward and backward motion
 
 
 def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
@@ -40,45 +34,6 @@ def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Es
             f'forgetting needs the estimator "recursive" or "sequential"; "{method.name}" has no forgetting factor'
         )
     return replace(method, forgetting=forgetting)
-
-
-def expand_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the kinds of friction without duplicates; "asymmetric" stands for two kinds, None for ``FRICTION``."""
-    if friction is None:
-        return FRICTION
-    words = check_words("friction", friction, "kinds", FRICTION)
-    for kind in words:
-        if kind not in (known := (*FRICTION_PARAMETERS, ASYMMETRIC, SMOOTH)):
-            raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, known)}")
-    parts = {ASYMMETRIC: ("coulomb", "offset"), SMOOTH: ("coulomb", SMOOTH)}
-    return tuple(dict.fromkeys(each for kind in words for each in parts.get(kind, (kind,))))
-
-
-def check_friction_laws(robot: Robot, kinds: Sequence[str]) -> None:
-    """Raise an InputError if kinds of friction cannot be estimated for this robot."""
-    if "load" in kinds and not supports_load_friction(robot):
-        raise InputError(
-            f"robot {robot.name!r} has loops, couplings or motors, with which the torque that a drive transmits is not "
-            "that of one joint; remove 'load' from friction"
-        )
-    if SMOOTH in kinds and all(drive.coulomb_speed for _, drive in robot.drives):
-        reason = "has a coulomb_speed for every drive in its description"
-        raise InputError(f"robot {robot.name!r} {reason}, so there is nothing to choose; remove 'smooth' from friction")
-
-
-def check_parameters(
-    parameters: Sequence[str] | None, friction: Sequence[str] | None, *, rotor_inertia: bool | None
-) -> tuple[str, ...]:
-    """Return the names or patterns of the parameters to estimate; an empty tuple if they are chosen otherwise."""
-    if parameters is None:
-        return ()
-    names = check_words("parameters", parameters, "names or patterns", ("link*", "*.fv"))
-    if not names:
-        raise InputError("parameters is empty; give names or patterns such as ('link*', '*.fv'), or remove it")
-    if friction is not None or rotor_inertia:
-        other, kind = ("friction", "'*.fv,*.fc,*.fo'") if friction is not None else ("rotor_inertia", "'*.Ia'")
-        raise InputError(f"parameters lists all parameters to estimate; remove {other} and add {kind} to the list")
-    return names
 
 
 def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Estimator:

@@ -16,10 +16,10 @@ from ytheta.identification.consistency.standard_parameters import ConsistencyCos
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.estimator import Estimate, Estimator
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.model_choice import ModelChoice
+from ytheta.identification.fit_statistics import FitStatistics
+from ytheta.identification.model_choice import ModelChoice, SelectedModel
 from ytheta.identification.priors.description import find_one_way_drives
 from ytheta.identification.priors.prior import Family, PriorCenter
-from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
@@ -83,6 +83,27 @@ def describe_small_offsets(problem: EstimationProblem, estimate: Estimate) -> It
             "move in both directions",
             names=drives,
         )
+
+
+def find_model_findings(
+    problem: EstimationProblem, estimator: Estimator, estimate: Estimate, base: ModelParameters, model: SelectedModel
+) -> Iterator[Finding]:
+    """Yield findings about the parameters, the choice of the model and the estimate; ``base``: with its friction."""
+    yield from describe_unknown_geometry(problem.base)
+    yield from describe_cumulative_form(model.equations.settings.form)
+    yield from describe_small_offsets(problem, estimate)
+    yield from estimate.findings
+    yield from find_unexcited_joints(problem, estimator, estimate)
+    yield from describe_transitions(model.logs.lowest_speeds, model.transition_speeds)
+    yield from find_bounded_friction(base.robot)
+    yield from find_contradictory_friction(model.choice, model.families)
+
+
+def find_rests(joints: Sequence[str], fit: TorqueErrors, validation: TorqueErrors | None) -> Iterator[Finding]:
+    """Yield findings about joints whose equations were left out while they rested."""
+    yield from find_resting_joints(joints, fit, "the logs of the fit")
+    if validation is not None:
+        yield from find_resting_joints(joints, validation, "the validation logs")
 
 
 def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str) -> Iterator[Finding]:
@@ -167,6 +188,15 @@ def find_contradictory_friction(choice: ModelChoice, families: Sequence[Family])
     yield Finding(FitFindingCode.FRICTION, severity, statement, remedy)
 
 
+def find_impossible_parameters(
+    base: ModelParameters, statistics: FitStatistics, highest_speeds: Mapping[str, float]
+) -> Iterator[Finding]:
+    """Yield warnings about parameters that no robot has; with known geometry, the bodies of a model can exist."""
+    beta, covariance, std = statistics.estimate.beta, statistics.covariance, statistics.std
+    yield from find_negative_inertias(base, beta, std)
+    yield from find_driving_friction(base, beta, covariance, std, highest_speeds)
+
+
 def find_negative_inertias(base: ModelParameters, beta: PerBase, std: PerBase) -> Iterator[Finding]:
     """Yield a warning if sums of masses and moments of inertia are significantly negative; geometry unknown."""
     places = {name: k for k, name in enumerate(base.names)}
@@ -211,13 +241,12 @@ def find_driving_friction(
         yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, names=names)
 
 
-def find_body_findings(result: Identification) -> Iterator[Finding]:
-    """Yield what a user should know about the bodies of a model."""
-    standard, cost = result.standard, result.consistency_cost
-    assert standard is not None
-    assert cost is not None
-    posterior = result.estimate.posterior
-    if posterior is not None and result.origin.prior in DESCRIBED and Family.LINK not in posterior.prior.families:
+def find_body_findings(
+    robot: Robot, standard: StandardParameters, cost: ConsistencyCost, estimate: Estimate, prior: PriorCenter
+) -> Iterator[Finding]:
+    """Yield what a user should know about the bodies of a model; ``robot``: as it was described."""
+    posterior = estimate.posterior
+    if posterior is not None and prior in DESCRIBED and Family.LINK not in posterior.prior.families:
         statement = "the description has no inertias, so the prior of the links is flat"
         remedy = (
             "values that the motion does not determine are guesses from the geometry; add masses to the description"
@@ -229,7 +258,7 @@ def find_body_findings(result: Identification) -> Iterator[Finding]:
         yield Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy)
     if cost.ratio > MAX_CONSISTENCY_COST and not cost.is_negligible:
         yield _describe_cost(standard, cost)
-    yield from _find_unexpected_mass(result.base.robot, standard)
+    yield from _find_unexpected_mass(robot, standard)
 
 
 def _describe_cost(standard: StandardParameters, cost: ConsistencyCost) -> Finding:

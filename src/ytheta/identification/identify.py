@@ -10,18 +10,20 @@ from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import attach_findings
 from ytheta.identification.arguments import (
-    check_friction_laws,
     check_min_speed,
-    check_parameters,
     choose_estimator,
-    expand_friction,
     ignore_stage,
     is_auto,
     with_prior,
     with_unknown_loads,
 )
 from ytheta.identification.consistency.bounds import BodyBounds
-from ytheta.identification.equations.model_equations import Selection
+from ytheta.identification.equations.selection import (
+    ParameterSelection,
+    check_friction_laws,
+    check_parameters,
+    expand_friction,
+)
 from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
@@ -156,7 +158,7 @@ def identify(
     )
     if not fit_logs:
         raise InputError("there is no log to identify from")
-    selection = Selection.of(kinds, rotor_inertia, names, unknown_geometry=unknown_geometry)
+    selection = ParameterSelection.of(kinds, rotor_inertia, names, unknown_geometry=unknown_geometry)
     if settings_of_prior.earlier is not None and not selection.parameters:
         selection = selection.adopt(settings_of_prior.earlier.base)
     request = Request(

@@ -16,7 +16,7 @@ Without the sum, a delay of a torque sensor would be explained by negative rotor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,12 +26,19 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.autocorrelation import PerLagAndJoint
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction import list_smooth_speeds
+from ytheta.identification.equations.model_equations import LogEquations, ModelEquations, SpeedsByDrive
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes, make_noise, make_prior, select_columns
 from ytheta.identification.estimators.least_squares import solve_reweighted, solve_weighted
 from ytheta.identification.priors.evidence import Evidence, Information, Posterior
 from ytheta.identification.priors.noise import Noise, estimate_correlation, estimate_inflation
 from ytheta.identification.priors.prior import Family, Prior, PriorSettings
+from ytheta.identification.transition_speeds import (
+    choose_transition_speeds,
+    compute_transition_covariance,
+    improve_transition_speeds,
+)
 from ytheta.shapes import BaseByBase, PerBase
 
 # Logarithm of the Bayes factor from which on a model has a family. Almost every drive has a rotor, so only strong
@@ -43,9 +50,6 @@ MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 10.0, Family.LOAD: 10.
 MAX_LOAD_ERROR_RATIO = 1.1
 MAX_LOAD_ROUNDS = 5  # improvements of the transmitted torque; the first is that of a model without such friction
 POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
-
-# Families, torque that drives transmit → the equations of the model with these families.
-MakeProblem = Callable[[Sequence[Family], RigidTorque | None], EstimationProblem]
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,65 @@ class ModelChoice:
 NO_CHOICE = ModelChoice((), (), ())
 
 
+@dataclass(frozen=True, eq=False)
+class SelectedModel:
+    """The model that the data chose, and its equations.
+
+    Attributes
+    ----------
+    logs                makes equations with other transition speeds
+    equations           the equations of models with other families
+    choice              what was chosen, and what the alternatives would have given
+    families            families of parameters of the model
+    load                torque that drives transmit, if friction depends on it
+    transition_speeds   those of Coulomb friction, by drive
+    """
+
+    logs: LogEquations
+    equations: ModelEquations
+    choice: ModelChoice
+    families: tuple[Family, ...]
+    load: RigidTorque | None
+    transition_speeds: SpeedsByDrive
+
+    def make_problem(self) -> EstimationProblem:
+        """Return the equations of the model."""
+        return self.equations.make_problem(self.families, self.load)
+
+    def compute_transition_covariance(self) -> BaseByBase | None:
+        """Return the part of the covariance that is due to uncertain transition speeds; None if none was chosen."""
+        return compute_transition_covariance(self.logs, self.families, self.transition_speeds)
+
+
+def select_model(logs: LogEquations, prior: PriorSettings, *, contradictory: tuple[Family, ...] = ()) -> SelectedModel:
+    """Choose transition speeds of friction, then rotor inertias and friction laws.
+
+    ``contradictory``: families that the model cannot have.
+    """
+    robot, selection, lowest = logs.settings.robot, logs.settings.selection, logs.lowest_speeds
+    speeds = lowest
+    equations = logs.make(lowest)
+    if selection.smooth and "coulomb" in selection.basic_friction and not list_smooth_speeds(robot).all():
+        speeds = choose_transition_speeds(logs, selection.list_scanned(robot))
+        equations = equations if speeds == lowest else logs.make(speeds)
+    thinned = equations.thin()
+    choice, load = choose_model(
+        thinned,
+        considered=[family for family in logs.settings.considered if family not in contradictory],
+        forced=selection.forced,
+        prior=prior,
+    )
+    choice = replace(choice, contradictory=(*choice.contradictory, *contradictory))
+    del thinned  # frees its motion
+    families = (*choice.kept, *selection.forced)
+    if speeds != lowest:  # they were chosen with other families
+        speeds = improve_transition_speeds(logs, families, speeds)
+        equations = logs.make(speeds)
+    return SelectedModel(logs, equations, choice, families, load, speeds)
+
+
 def choose_model(
-    make_problem: MakeProblem,
-    make_validation: MakeProblem | None,
+    equations: ModelEquations,
     *,
     considered: Sequence[Family],
     forced: Sequence[Family],
@@ -112,20 +172,20 @@ def choose_model(
     everything = (*considered, *forced)
     load = None
     if Family.LOAD in everything:
-        rigid = make_problem([family for family in everything if family is not Family.LOAD], None)
+        rigid = equations.make_problem([family for family in everything if family is not Family.LOAD], None)
         load = make_rigid_torque(rigid, EmpiricalBayes(prior).fit(rigid).beta)
     if not considered:
-        return NO_CHOICE, load and _improve_load(make_problem, everything, load, prior)
-    comparison = _Comparison.of(make_problem(everything, load), prior)
+        return NO_CHOICE, load and _improve_load(equations, everything, load, prior)
+    comparison = _Comparison.of(equations.make_problem(everything, load), prior)
     candidate, alternatives = _remove_families(comparison, considered)
     for _ in range(MAX_LOAD_ROUNDS):
         if load is None or Family.LOAD in candidate.removed:
             break
         load = make_rigid_torque(comparison.problem, candidate.posterior.beta)
-        own = make_problem(everything, load)
+        own = equations.make_problem(everything, load)
         error, own_error = (
-            compute_error_percent(equations, candidate.posterior.beta)
-            for equations in (comparison.equations, own.normal_equations())
+            compute_error_percent(each, candidate.posterior.beta)
+            for each in (comparison.equations, own.normal_equations())
         )
         if own_error <= MAX_LOAD_ERROR_RATIO * error:
             break
@@ -134,10 +194,12 @@ def choose_model(
     else:
         if Family.LOAD in considered:
             others = [family for family in considered if family is not Family.LOAD]
-            choice, _ = choose_model(make_problem, make_validation, considered=others, forced=forced, prior=prior)
+            choice, _ = choose_model(equations, considered=others, forced=forced, prior=prior)
             return replace(choice, contradictory=(Family.LOAD,)), None
     kept = tuple(family for family in considered if family not in candidate.removed)
-    validation = None if make_validation is None else make_validation(everything, load).normal_equations()
+    validation = (
+        equations.make_validation_problem(everything, load).normal_equations() if equations.validation_sources else None
+    )
     choice = ModelChoice(
         tuple(considered),
         kept,
@@ -158,15 +220,16 @@ def choose_model(
 
 
 def _improve_load(
-    make_problem: MakeProblem, families: Sequence[Family], load: RigidTorque, prior: PriorSettings
+    equations: ModelEquations, families: Sequence[Family], load: RigidTorque, prior: PriorSettings
 ) -> RigidTorque:
     """Return the torque that drives transmit, estimated with load-dependent friction until it reproduces itself."""
     for _ in range(MAX_LOAD_ROUNDS):
-        problem = make_problem(families, load)
+        problem = equations.make_problem(families, load)
         beta = EmpiricalBayes(prior).fit(problem).beta
         load = make_rigid_torque(problem, beta)
         error = compute_error_percent(problem.normal_equations(), beta)
-        if compute_error_percent(make_problem(families, load).normal_equations(), beta) <= MAX_LOAD_ERROR_RATIO * error:
+        improved = equations.make_problem(families, load).normal_equations()
+        if compute_error_percent(improved, beta) <= MAX_LOAD_ERROR_RATIO * error:
             break
     return load
 

@@ -6,7 +6,7 @@ Fit       Every log of the fit has its own cut-off: as high as its noise and the
 Judgement Errors of different logs compare only at the same cut-off. All logs, validation included, are judged at the
           highest cut-off that the motion of the fit needs (ten times its band), but at most at what every log bears.
           No log is judged below twice the band of its own motion, because such a low-pass would change the motion.
-Velocity  For the logs of the fit, a referee may choose between recorded velocity and differentiated position. A
+Velocity  For the logs of the fit, the torques may choose between recorded velocity and differentiated position. A
           validation log follows the log of the fit with the nearest sampling rate if the rates are similar, because
           drives and loggers are then the same; its own torques are not asked.
 Report    Errors at any other cut-off can be stated as well, so that they compare with those of other tools.
@@ -14,7 +14,7 @@ Report    Errors at any other cut-off can be stated as well, so that they compar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from ytheta.arguments import check_number, is_positive
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.model_equations import LogEquations
 from ytheta.identification.estimators.least_squares import Weighted
 from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
@@ -33,8 +34,6 @@ from ytheta.logs.preparing.recorded_velocity import VelocityChoice
 from ytheta.shapes import Float
 
 MAX_RATE_RATIO = 2.0  # of the sampling rates of two logs; up to it, they count as recorded in the same way
-
-VelocityReferee = Callable[[Preparation], VelocityChoice]  # chooses the velocities of a log of the fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,20 +96,20 @@ def plan_preparations(
     settings: PreparationSettings,
     *,
     report_cutoff: float | None = None,
-    referee: VelocityReferee | None = None,
+    equations: LogEquations | None = None,
 ) -> PreparationPlan:
     """Choose the preparations of the logs of the fit and of the validation logs.
 
     A cut-off in the settings applies to all logs, to the fit as well as to the judgement. ``report_cutoff``: cut-off in
-    Hz at which errors are computed in addition. ``referee``: chooses between recorded velocity and differentiated
-    position if the settings do not; None keeps the choice from the spectra.
+    Hz at which errors are computed in addition. ``equations``: those of the logs, so that the torques choose between
+    recorded velocity and differentiated position if the settings do not; None keeps the choice from the spectra.
     """
     logs = (*fit, *validation)
     if report_cutoff is not None:
         check_report_cutoff(report_cutoff, logs)
     own = tuple(choose_preparation(log, settings) for log in logs)
-    if referee is not None:
-        own = _choose_velocities(own, len(fit), referee)
+    if equations is not None:
+        own = _choose_velocities(own, len(fit), equations)
     prepared = _PreparedLogs(logs, settings, own)
 
     def split(preparations: tuple[Preparation, ...]) -> LogPreparations:
@@ -142,9 +141,12 @@ def choose_judged_preparation(log: Log, settings: PreparationSettings, fitted: f
 
 
 def _choose_velocities(
-    own: tuple[Preparation, ...], fit_count: int, referee: VelocityReferee
+    own: tuple[Preparation, ...], fit_count: int, equations: LogEquations
 ) -> tuple[Preparation, ...]:
-    fit = tuple(each.with_velocity(referee(each)) if each.velocity.comparisons else each for each in own[:fit_count])
+    fit = tuple(
+        each.with_velocity(choose_velocity(each, equations)) if each.velocity.comparisons else each
+        for each in own[:fit_count]
+    )
     validation = []
     for each in own[fit_count:]:
         nearest = min(fit, key=lambda other: _compare_rates(each, other))
@@ -217,10 +219,8 @@ MIN_GAIN = 0.03  # relative reduction of both figures for which the choice from 
 MIN_EQUATIONS_PER_PARAMETER = 10.0  # of all joints; with fewer equations, residuals say nothing
 
 
-def choose_velocity(
-    preparation: Preparation, make_problem: Callable[[Preparation], EstimationProblem]
-) -> VelocityChoice:
-    """Return the velocities of a log that explain its torques best; ``make_problem`` makes the equations of a log."""
+def choose_velocity(preparation: Preparation, equations: LogEquations) -> VelocityChoice:
+    """Return the velocities of a log that explain its torques best."""
     spectral = preparation.velocity
     flags = dict.fromkeys((spectral.uses_recorded, spectral.may_use_recorded, (False,) * len(spectral.uses_recorded)))
     if len(flags) == 1:
@@ -228,7 +228,7 @@ def choose_velocity(
     levels = {}
     for uses_recorded in flags:
         choice = replace(spectral, uses_recorded=uses_recorded)
-        level = compute_residual_levels(make_problem(preparation.with_velocity(choice)))
+        level = compute_residual_levels(equations.make_log_problem(preparation.with_velocity(choice)))
         if level is None:
             return spectral
         levels[uses_recorded] = level

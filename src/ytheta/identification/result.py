@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -44,20 +45,16 @@ from ytheta.identification.consistency.standard_parameters import (
     mark_parameters,
     with_friction,
 )
-from ytheta.identification.equations.autocorrelation import (
-    MIN_REMAINING_SHARE,
-    PerLagAndJoint,
-    compute_autocorrelation_time,
-    compute_noise_autocovariance,
-)
+from ytheta.identification.equations.autocorrelation import compute_expected_autocorrelation_time
 from ytheta.identification.equations.differential import make_torque_kernel
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
-from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
+from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.finding_codes import CONTRADICTIONS
+from ytheta.identification.fit_statistics import FitStatistics, compute_correlation, compute_relative_percent
 from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
-from ytheta.identification.priors.noise import bound_preparation_errors
-from ytheta.identification.priors.prior import Family, PriorCenter
-from ytheta.logs.log import LogFindingCode, LogOrigin, LogSize
+from ytheta.identification.plan import PreparationPlan
+from ytheta.identification.priors.prior import Family, PriorCenter, PriorSettings
+from ytheta.logs.log import Log, LogFindingCode, LogOrigin, LogSize
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
@@ -138,52 +135,56 @@ class Identification(Reported):
         return round(float(self.normal_equations.counts.max(initial=0.0)))
 
     @cached_property
+    def _statistics(self) -> FitStatistics:
+        return FitStatistics(
+            self.estimate,
+            self.normal_equations,
+            self.fit,
+            self.equation_autocorrelation_time,
+            self.transition_covariance,
+        )
+
+    @property
     def noise(self) -> PerJoint:
         """Standard deviation of each joint's equations: of their residuals, corrected for degrees of freedom."""
-        counts, used = self.normal_equations.counts, self.autocorrelation_time * self.estimate.degrees_of_freedom
-        return freeze(compute_noise(self.residual_squares, counts - used))
+        return self._statistics.noise
 
-    @cached_property
+    @property
     def torque_noise(self) -> PerJoint:
         """Standard deviation of each joint's measured torque without that of the model, at the cut-off of the errors.
 
         It is ``noise`` if every sample of the errors is an equation. Otherwise, equations have another cut-off or are
         integrals: it is computed from the residuals on the logs of the fit.
         """
-        if self.equation_autocorrelation_time is None:
-            return self.noise
-        return freeze(compute_torque_noise(self.fit, self.estimate.degrees_of_freedom))
+        return self._statistics.torque_noise
 
     @property
     def residual_squares(self) -> PerJoint:
         """Sum of the squared residuals of the fit for each joint."""
         return self.normal_equations.residual_squares(self.beta)
 
-    @cached_property
+    @property
     def covariance(self) -> BaseByBase:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
-        covariance = self.estimate.covariance(self.error_variances)
-        return freeze(covariance if self.transition_covariance is None else covariance + self.transition_covariance)
+        return self._statistics.covariance
 
     @property
     def error_variances(self) -> PerJoint:
         """Variance of one independent equation of each joint: correlated noise, and errors of preparing the motion."""
-        return self.noise**2 * self.autocorrelation_time + bound_preparation_errors(self.normal_equations)
+        return self._statistics.error_variances
 
-    @cached_property
+    @property
     def autocorrelation_time(self) -> PerJoint:
         """Autocorrelation time of each joint's noise, as a number of equations.
 
         It is that of the residuals if the estimator does not say how much of the noise the parameters took away.
         """
-        if self.equation_autocorrelation_time is not None:
-            return self.equation_autocorrelation_time
-        return freeze(compute_noise_autocorrelation_time(self.fit, self.estimate.hat, self.normal_equations.counts))
+        return self._statistics.autocorrelation_time
 
-    @cached_property
+    @property
     def std(self) -> PerBase:
         """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
-        return freeze(compute_std(self.covariance, self.estimate.unidentified))
+        return self._statistics.std
 
     @cached_property
     def uncertainty(self) -> ParameterUncertainty:
@@ -430,54 +431,34 @@ class Origin:
         return min(self.judged_cutoffs, default=float(self.settings[0].cutoff))
 
 
-# Noise of the equations of a fit, and standard deviations and correlations of the estimated parameters.
-#
-# Covariance    cov = sum_j (v_j c_j + e_j²) P_j
-#               P_j   covariance of beta for unit noise of joint j, from the estimator
-#               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
-#               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number
-#               n_j
-#                     of equations and the degrees of freedom d_j
-#               e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
-#               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
-
-
-def compute_noise(squares: PerJoint, remaining: PerJoint) -> PerJoint:
-    """Return the roots of v_j from the sums of squared residuals and the numbers n_j - c_j d_j that remain."""
-    return np.sqrt(squares / np.maximum(remaining, 1.0))
-
-
-def compute_torque_noise(errors: TorqueErrors, degrees_of_freedom: PerJoint) -> PerJoint:
-    """Return the standard deviation of each joint's measured torque, from torque errors on the logs of the fit."""
-    used = errors.autocorrelation_time * degrees_of_freedom
-    return compute_noise(errors.residual, np.maximum(errors.counts - used, MIN_REMAINING_SHARE * errors.counts))
-
-
-def compute_noise_autocorrelation_time(errors: TorqueErrors, hat: PerLagAndJoint | None, counts: PerJoint) -> PerJoint:
-    """Return the autocorrelation time c_j of each joint's noise if every sample of the errors is an equation.
-
-    ``hat``: how much of the noise the parameters took away, for each lag; None if the estimator does not say. Then it
-    is the autocorrelation time of the residuals. ``counts``: the number of equations of each joint.
-    """
-    if hat is None:
-        return compute_autocorrelation_time(errors.autocovariance)
-    return compute_autocorrelation_time(compute_noise_autocovariance(errors.autocovariance, hat, counts))
-
-
-def compute_std(covariance: BaseByBase, unidentified: Float[np.ndarray, "base unidentified"]) -> PerBase:
-    """Return standard deviations; infinite for parameters with a component along an unidentified direction."""
-    is_unidentified = abs(unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
-    return np.where(is_unidentified, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
-
-
-def compute_relative_percent(std: PerBase, beta: PerBase) -> PerBase:
-    """Return standard deviations relative to the absolute values of parameters, in percent; infinite if one is zero."""
-    size = abs(beta)
-    with np.errstate(over="ignore"):
-        return 100.0 * std / np.where(size > 0.0, size, np.finfo(float).tiny)
-
-
-def compute_correlation(covariance: BaseByBase) -> BaseByBase:
-    """Return the correlation matrix that belongs to a covariance; variances of zero lead to correlations of zero."""
-    std = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    return covariance / np.outer(std, std)
+def describe_origin(
+    fit_logs: Sequence[Log],
+    validation_logs: Sequence[Log],
+    plan: PreparationPlan,
+    prior: PriorSettings,
+    *,
+    form: str,
+    estimator: str,
+    parameters: tuple[str, ...],
+    min_speed: PerJoint | str | None,
+    uses_prior: bool,
+) -> Origin:
+    """Return the origin of a model; ``min_speed``: "auto", or one speed per joint."""
+    logs, first = (*fit_logs, *validation_logs), plan.own.fit[0]
+    return Origin(
+        logs=tuple(log.source for log in fit_logs),
+        validation_logs=tuple(log.source for log in validation_logs),
+        form=form,
+        estimator=estimator,
+        parameters=parameters,
+        min_speed=tuple(min_speed.tolist()) if isinstance(min_speed, np.ndarray) else min_speed,
+        settings=tuple(each.settings for each in plan.own.fit),
+        validation_settings=tuple(each.settings for each in plan.judged.validation),
+        judged_cutoffs=tuple(float(each.settings.cutoff) for each in (*plan.judged.fit, *plan.judged.validation)),
+        expected_autocorrelation_time=compute_expected_autocorrelation_time(first.rate, float(first.settings.cutoff)),
+        prior=prior.center if uses_prior else PriorCenter.NONE,
+        prior_source=prior.source,
+        log_origins=tuple(log.origin for log in logs),
+        log_digests=tuple(log.compute_digest() for log in fit_logs),
+        log_sizes=tuple(log.size for log in logs),
+    )

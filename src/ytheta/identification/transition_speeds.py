@@ -20,9 +20,8 @@ speeds before these steps. The uncertainty of s is part of that of the parameter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -30,9 +29,10 @@ from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
 from ytheta.identification.equations.friction_laws import supports_load_friction
+from ytheta.identification.equations.model_equations import LogEquations, SpeedsByDrive
 from ytheta.identification.estimators.least_squares import solve_reweighted, solve_weighted
 from ytheta.identification.priors.noise import estimate_correlation
-from ytheta.robot.robot import Robot
+from ytheta.identification.priors.prior import Family
 from ytheta.shapes import BaseByBase, Float, JointsBySample, PerJoint
 
 # Of the lowest speed, which is a thousandth of the highest speed of the log: half a decade between neighbours. The last
@@ -47,44 +47,38 @@ PRIOR_DEVIATION = float(np.log(10.0))  # of log s around the best of the speeds 
 MAX_ROUNDS = 8
 MIN_RELATIVE_DECREASE = 1e-3  # of the weighted squares of the residuals; a smaller step is the last one
 
-SpeedsByDrive: TypeAlias = Mapping[str, float]
-ChoiceByDrive: TypeAlias = Sequence[int]  # for each drive, the number of one of several alternatives
-# Alternative speeds, choices among them → the equations of each choice.
-MakeProblems = Callable[[Sequence[SpeedsByDrive], Sequence[ChoiceByDrive]], Sequence[EstimationProblem]]
+
+def choose_transition_speeds(logs: LogEquations, families: Sequence[Family]) -> dict[str, float]:
+    """Return the transition speed of every drive, of a model with these families of parameters."""
+    start = _multiply(logs.lowest_speeds, _scan(logs, families))
+    return improve_transition_speeds(logs, families, start)
 
 
-def choose_transition_speeds(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
-    """Return the transition speed of every drive; ``lowest`` are the speeds from which the search starts."""
-    start = _multiply(lowest, _scan(robot, make_problems, lowest))
-    return improve_transition_speeds(robot, make_problems, lowest, start)
-
-
-def improve_transition_speeds(
-    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive, start: SpeedsByDrive
-) -> dict[str, float]:
+def improve_transition_speeds(logs: LogEquations, families: Sequence[Family], start: SpeedsByDrive) -> dict[str, float]:
     """Return the speeds after Gauss-Newton steps from ``start``; drives that have the lowest speed keep it."""
+    robot, lowest = logs.settings.robot, logs.lowest_speeds
     gradual = [name for name, speed in start.items() if speed > lowest[name]]
     if not gradual:
         return dict(start)
-    (problem,) = make_problems([start], [[0] * len(robot.moving)])
+    (problem,) = logs.make_alternatives(families, [start], [[0] * len(robot.moving)])
     # A drive whose friction is grouped with that of others has no column of its own.
     drives = [name for name in gradual if f"{name}{COULOMB}" in problem.base.independent]
     if not drives:
         return dict(start)
-    improved = dict(start) | _improve(robot, make_problems, start, drives)
+    improved = dict(start) | _improve(logs, families, start, drives)
     for name, partner in _find_partners(problem.base, gradual):  # drives that turn together, at a constant ratio
         improved[name] = improved[partner] * lowest[name] / lowest[partner]
     return improved
 
 
 def compute_transition_covariance(
-    robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive, chosen: SpeedsByDrive
+    logs: LogEquations, families: Sequence[Family], chosen: SpeedsByDrive
 ) -> BaseByBase | None:
     """Return the covariance of beta that the uncertainty of the chosen speeds causes; None if all are the lowest."""
-    drives = [name for name, speed in chosen.items() if speed > lowest[name]]
+    drives = [name for name, speed in chosen.items() if speed > logs.lowest_speeds[name]]
     if not drives:
         return None
-    step = _compute_step(robot, make_problems, chosen, drives, np.zeros(len(drives)))
+    step = _compute_step(logs, families, chosen, drives, np.zeros(len(drives)))
     return np.asarray(step.effect @ step.covariance @ step.effect.T)
 
 
@@ -101,10 +95,12 @@ def _find_partners(parameters: ModelParameters, names: Iterable[str]) -> Iterato
             yield name, grouped[0]
 
 
-def _scan(robot: Robot, make_problems: MakeProblems, lowest: SpeedsByDrive) -> dict[str, float]:
+def _scan(logs: LogEquations, families: Sequence[Family]) -> dict[str, float]:
     """Return the best multiples of the lowest speeds, for the drives whose transition is gradual."""
+    robot, lowest = logs.settings.robot, logs.lowest_speeds
     alternatives = [_multiply(lowest, dict.fromkeys(lowest, multiple)) for multiple in (1.0, *MULTIPLES)]
-    problems = make_problems(alternatives, [[k] * len(robot.moving) for k in range(len(alternatives))])
+    choices = [[k] * len(robot.moving) for k in range(len(alternatives))]
+    problems = logs.make_alternatives(families, alternatives, choices)
     squares = np.array([_compute_residual_squares(problem) for problem in problems])
     scale = _compute_independent_equations(problems[0])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,13 +131,13 @@ def _choose_multiples(gains: Float[np.ndarray, "multiples joints"]) -> PerJoint:
 
 
 def _improve(
-    robot: Robot, make_problems: MakeProblems, start: SpeedsByDrive, drives: Sequence[str]
+    logs: LogEquations, families: Sequence[Family], start: SpeedsByDrive, drives: Sequence[str]
 ) -> dict[str, float]:
     """Return the speeds of these drives after Gauss-Newton steps."""
     x = x0 = np.log([start[name] for name in drives])
     for _ in range(MAX_ROUNDS):
         speeds = dict(start) | dict(zip(drives, np.exp(x).tolist(), strict=True))
-        step = _compute_step(robot, make_problems, speeds, drives, x0 - x)
+        step = _compute_step(logs, families, speeds, drives, x0 - x)
         x = x + step.change
         if step.relative_decrease < MIN_RELATIVE_DECREASE:
             break
@@ -162,15 +158,16 @@ class _Step:
 
 
 def _compute_step(
-    robot: Robot,
-    make_problems: MakeProblems,
+    logs: LogEquations,
+    families: Sequence[Family],
     speeds: SpeedsByDrive,
     drives: Sequence[str],
     from_prior: Float[np.ndarray, "drives"],
 ) -> _Step:
     changed = _multiply(speeds, dict.fromkeys(drives, float(np.exp(LOG_STEP))))
-    choices = [[0] * len(robot.moving), *([int(name == drive) for name in robot.moving] for drive in drives)]
-    problems = make_problems([speeds, changed], choices)
+    moving = logs.settings.robot.moving
+    choices = [[0] * len(moving), *([int(name == drive) for name in moving] for drive in drives)]
+    problems = logs.make_alternatives(families, [speeds, changed], choices)
     equations = problems[0].normal_equations()
     weights, solution, _ = solve_reweighted(equations, problems[0].base.beta)
     squares = equations.residual_squares(solution.beta)

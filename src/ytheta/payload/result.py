@@ -17,7 +17,7 @@ from ytheta.identification.assessment.verdict import PredictionQuality, Verdict,
 from ytheta.identification.consistency.nearest import MARGIN
 from ytheta.identification.consistency.solver import SIZE, Cone, LinkScale, Solution, solve_cone_program, to_svec
 from ytheta.identification.consistency.standard_parameters import Mark, mark_parameters
-from ytheta.identification.result import compute_correlation
+from ytheta.identification.fit_statistics import compute_correlation
 from ytheta.payload.attachment import Attachment
 from ytheta.payload.estimation import PayloadFit
 from ytheta.payload.posterior import Posterior

@@ -8,8 +8,8 @@ import pytest
 import ytheta
 from tests.support.form_cases import Fourier
 from ytheta.errors import InputError
+from ytheta.identification.equations.form import create_form
 from ytheta.identification.equations.integral import END_REACH, Cumulative
-from ytheta.identification.equations.model_equations import create_form
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import compile_graph
 from ytheta.papers.ha1989 import SYMMETRIC

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.known_arm import known_arm
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.model_equations import FORMS, create_form
+from ytheta.identification.equations.form import FORMS, create_form
 from ytheta.identification.estimators.least_squares import LeastSquares
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.support.form_cases import planar_arm
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.form import create_form
 from ytheta.identification.equations.integral import Integral
-from ytheta.identification.equations.model_equations import create_form
 from ytheta.identification.equations.momentum import Momentum
 
 

@@ -14,7 +14,7 @@ from tests.support.estimation_cases import RATE, Case, make_case
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.model_equations import FORMS, create_form
+from ytheta.identification.equations.form import FORMS, create_form
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.instrumental_variables import InstrumentalVariables, smooth_motion

@@ -12,7 +12,7 @@ import ytheta
 from tests.support.estimation_cases import RATE, Case, make_case
 from ytheta.errors import InputError
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.model_equations import create_form
+from ytheta.identification.equations.form import create_form
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
 from ytheta.identification.estimators.estimator import Estimator

@@ -7,29 +7,124 @@ a decimated trace for plots and the regressor at its samples are stored, so one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ytheta.engine.local import map_in_order
+from ytheta.errors import InputError
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.torque_errors import (
     SUMS,
     MotionRange,
     OtherMotion,
     RegressorSamples,
+    ReportedErrors,
     TorqueErrors,
     Trace,
     compute_reversal_std,
     shift_joints,
 )
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator
-from ytheta.identification.equations.differential import Differential, KnownTorque
+from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
-from ytheta.identification.equations.motion_sources import Source
+from ytheta.identification.equations.model_equations import ModelEquations
+from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
+from ytheta.identification.plan import PreparationPlan
+from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
 TRACE_LENGTH = 2000  # approximate number of samples of a trace; affects only a plot
+PIECE_LENGTH = 1024  # samples that are prepared at once: their cut-off is low, so there are many recorded ones for each
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorComputation:
+    """Computes the torque errors of a model on all logs, always in the differential form, so that forms compare.
+
+    Attributes
+    ----------
+    base       the parameters of the model
+    equations  the motion of the logs, and how their equations are made
+    plan       the cut-offs of the errors and, if it was given, of the report
+    load       torque that drives transmit, if friction depends on it
+    """
+
+    base: ModelParameters
+    equations: ModelEquations
+    plan: PreparationPlan
+    load: RigidTorque | None
+
+    def compute_fit_errors(self, beta: PerBase) -> TorqueErrors:
+        """Return the errors on the logs of the fit."""
+        sources = self.equations.sources
+        if self.plan.is_fit_judged_apart:
+            sources = _with_preparations(sources, self.plan.judged.fit)
+        return self._compute_errors(sources, beta)
+
+    def compute_validation_errors(self, beta: PerBase) -> TorqueErrors | None:
+        """Return the errors on the validation logs; None if there are none."""
+        sources = self.equations.validation_sources
+        if not sources:
+            return None
+        errors = self._compute_errors(sources, beta)
+        if not errors.counts.any():
+            names = ", ".join(source.name for source in sources)
+            raise InputError(
+                f"{names}: no joint moves, or none reaches its min_speed, so that nothing can be judged; validate with "
+                "motion, or set min_speed to 0 to judge rest"
+            )
+        return errors
+
+    def compute_reported_errors(self, beta: PerBase) -> ReportedErrors | None:
+        """Return the errors at the report cut-off; None if it was not given."""
+        reported = self.plan.reported
+        if reported is None:
+            return None
+        fit, validation = (
+            _with_preparations(sources, preparations)
+            for sources, preparations in (
+                (self.equations.sources, reported.fit),
+                (self.equations.validation_sources, reported.validation),
+            )
+        )
+        return ReportedErrors(
+            reported.cutoff,
+            self._compute_errors(fit, beta),
+            self._compute_errors(validation, beta) if validation else None,
+        )
+
+    def compute_description_errors(self, beta: PerBase, load: RigidTorque | None) -> TorqueErrors:
+        """Return the errors of a description on the validation logs, or on those of the fit without them.
+
+        ``load``: the torque that its drives transmit, if friction depends on it.
+        """
+        described = replace(self, load=load)
+        return described.compute_validation_errors(beta) or described.compute_fit_errors(beta)
+
+    @property
+    def form(self) -> Differential:
+        """The form in which errors are computed."""
+        return Differential(self.base, self.equations.settings.min_speed, self.load)
+
+    def _compute_errors(self, sources: tuple[Source, ...], beta: PerBase) -> TorqueErrors:
+        return compute_errors(
+            self.form, sources, beta, known=KnownTorque(self.base), threads=self.equations.settings.threads
+        )
+
+
+def _with_preparations(sources: tuple[Source, ...], preparations: Sequence[Preparation]) -> tuple[Source, ...]:
+    """Return the sources of the same logs with other preparations. They are used once, so nothing is stored."""
+    uncached = (each.source if isinstance(each, CachedSource) else each for each in sources)
+    prepared = tuple(
+        replace(source, preparation=preparation, rest=source.rest and remake_rest_rule(source.rest, preparation))
+        for source, preparation in zip(uncached, preparations, strict=True)
+        if isinstance(source, LogSource)
+    )
+    return tuple(CachedSource(source, 0, PIECE_LENGTH) for source in prepared)
 
 
 def compute_errors(

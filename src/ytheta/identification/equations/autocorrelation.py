@@ -34,6 +34,8 @@ LAG_COUNT = 200
 # Share of the equations that remains for the noise if correlated equations are fewer than the parameters.
 MIN_REMAINING_SHARE = 0.2
 MAX_ROUNDS = 20  # of finding the last lag that counts
+# Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
+NOISE_BANDWIDTH = 0.898
 
 PerLagAndJoint = Float[np.ndarray, "lags joints"]
 
@@ -171,3 +173,8 @@ def iterate_values(problem: EstimationProblem, task: Task) -> Iterator[NonzerosB
             for joint, part in enumerate(problem.layout.slices):
                 values[part] *= rows.mask[joint]
         yield values
+
+
+def compute_expected_autocorrelation_time(rate: float, cutoff: float) -> float:
+    """Return the autocorrelation time of low-passed white noise, in samples: rate / (2 · noise bandwidth)."""
+    return max(1.0, 0.5 * rate / (NOISE_BANDWIDTH * cutoff))

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.kernel import Kernel
@@ -23,10 +24,16 @@ from ytheta.shapes import (
     JointsBySample,
     NonzerosBySample,
     PerBase,
+    PerJoint,
     SamplesByCoordinate,
     SamplesByJoint,
     SamplesByJointByBase,
 )
+
+if TYPE_CHECKING:
+    from ytheta.identification.equations.differential import Differential
+    from ytheta.identification.equations.integral import Cumulative, Integral
+    from ytheta.identification.equations.momentum import Momentum
 
 
 @dataclass(frozen=True)
@@ -158,3 +165,44 @@ class KernelForm(Protocol):
 
     def kernel_equations(self, motion: MotionSamples) -> KernelEquations | None:
         """Return the same equations as ``rows``; None if some of them need more than a kernel and signals."""
+
+
+# Registry of the equation forms.
+#
+# differential   uses accelerations and every sample; for logs whose low-pass leaves little noise in the accelerations
+# integral       needs no accelerations; uses the velocities at the two ends of each window
+# cumulative     needs no accelerations; integrates from a fixed time, as printed in [ha1989], so that errors accumulate
+# momentum       needs no accelerations; low-passes velocities like torques, so it tolerates the most noise
+
+
+# The setting of each form.
+OPTIONS = {"differential": "min_speed", "integral": "window", "cumulative": "window", "momentum": "corner"}
+FORMS = tuple(OPTIONS)
+
+
+def create_form(
+    name: str,
+    base: ModelParameters,
+    *,
+    min_speed: PerJoint | None = None,
+    window: float | None = None,
+    corner: float | None = None,
+) -> Differential | Integral | Cumulative | Momentum:
+    """Create the form of this name; ``OPTIONS`` lists the setting that each form accepts."""
+    if name not in OPTIONS:
+        raise UnknownNameError(f"there is no form {name!r}{suggest_names(name, FORMS)}")
+    for option, value in (("min_speed", min_speed), ("window", window), ("corner", corner)):
+        if value is not None and OPTIONS[name] != option:
+            owners = " or ".join(other for other in FORMS if OPTIONS[other] == option)
+            raise InputError(f"the {name} form has no {option!r}; leave it out, or use the {owners} form")
+    # Imported here, since a form implements this interface, and most identifications use the differential form.
+    if name == "differential":
+        from ytheta.identification.equations.differential import Differential
+
+        return Differential(base, min_speed)
+    from ytheta.identification.equations.integral import Cumulative, Integral
+    from ytheta.identification.equations.momentum import Momentum
+
+    if name == "momentum":
+        return Momentum(base, corner)
+    return Integral(base, window) if name == "integral" else Cumulative(base, window)

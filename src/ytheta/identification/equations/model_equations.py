@@ -1,153 +1,94 @@
-"""The equations of a fit: which parameters are estimated, from which motion, in which form."""
+"""The equations of a fit: of which parameters, from which motion, in which form.
+
+``LogEquations`` knows the logs and makes equations for any transition speeds of Coulomb friction. ``ModelEquations``
+knows the motion with certain transition speeds and makes the equations of models with different families of parameters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.errors import InputError
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identifiability.registry import model_parameters
-from ytheta.identification.arguments import FRICTION, SMOOTH
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque, subtract_known_torque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.form import Form
-from ytheta.identification.equations.friction import find_sticking_rates
-from ytheta.identification.equations.friction_laws import supports_load_friction, with_friction_laws
+from ytheta.identification.equations.form import Form, create_form
+from ytheta.identification.equations.friction import (
+    list_smooth_speeds,
+    make_drive_directions,
+    make_rest_rules,
+    with_smooth_speeds,
+)
+from ytheta.identification.equations.friction_laws import with_friction_laws
 from ytheta.identification.equations.motion_sources import (
     CachedSource,
+    LogSource,
     Source,
     cache_sources,
     select_directions,
     select_pieces,
 )
+from ytheta.identification.equations.selection import FAMILY_OF_LAW, ParameterSelection
 from ytheta.identification.priors.prior import Family
-from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
+from ytheta.logs.preparing.drive_directions import AnyDirections
+from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.rest import RestRule
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, PerJoint
-
-if TYPE_CHECKING:
-    from ytheta.identification.equations.integral import Cumulative, Integral
-    from ytheta.identification.equations.momentum import Momentum
+from ytheta.shapes import Bool, Float, Int, PerJoint
 
 # Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
 MAX_CHOICE_BYTES = 16 * 2**20  # of these samples, kept in memory while the model is chosen
-FAMILY_OF_LAW = {"root": Family.ROOT, "load": Family.LOAD}
+MAX_SCAN_SAMPLES = 10_000  # from which the transition speeds of friction are chosen
+MAX_REFEREE_SAMPLES = 4096  # of a log, from which the source of its velocity is chosen
 
-
-@dataclass(frozen=True)
-class Selection:
-    """Which parameters are estimated.
-
-    Attributes
-    ----------
-    friction       kinds of friction; None for the default kinds, and friction laws if the data speak for them
-    rotor_inertia  whether rotor inertias are estimated; None if the data decide
-    parameters     names of standard parameters, which replace the choices above; empty if there are none
-    unknown_geometry
-                   whether all symbolic lengths and angles count as unknown
-    smooth         whether the data choose how gradually Coulomb friction changes its sign
-    """
-
-    friction: tuple[str, ...] | None = None
-    rotor_inertia: bool | None = None
-    parameters: tuple[str, ...] = ()
-    unknown_geometry: bool = False
-    smooth: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        kinds: tuple[str, ...] | None,
-        rotor_inertia: bool | None,
-        parameters: tuple[str, ...],
-        *,
-        unknown_geometry: bool,
-    ) -> Selection:
-        """Return a selection; the kind of friction "smooth" is not one of parameters, and one of the default kinds."""
-        smooth = SMOOTH in kinds if kinds is not None else not parameters
-        friction = None if kinds is None else tuple(kind for kind in kinds if kind != SMOOTH)
-        return cls(friction, rotor_inertia, parameters, unknown_geometry, smooth)
-
-    @property
-    def basic_friction(self) -> tuple[str, ...]:
-        """The kinds of friction without friction laws."""
-        kinds = FRICTION if self.friction is None else self.friction
-        return tuple(kind for kind in kinds if kind not in FAMILY_OF_LAW)
-
-    @property
-    def forced(self) -> tuple[Family, ...]:
-        """The families that the model has in any case."""
-        laws = [family for kind, family in FAMILY_OF_LAW.items() if kind in (self.friction or ())]
-        return (*((Family.ROTOR,) if self.rotor_inertia else ()), *laws)
-
-    def adopt(self, earlier: BaseParameters) -> Selection:
-        """Return the selection with the families of an earlier model, wherever nothing was chosen."""
-        symbols = {name.rpartition(".")[2] for name in earlier.selected}
-        kinds = tuple(kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in symbols)
-        return replace(
-            self,
-            friction=kinds if self.friction is None else self.friction,
-            rotor_inertia="Ia" in symbols if self.rotor_inertia is None else self.rotor_inertia,
-        )
-
-    def find_sticking_rates(self, robot: Robot) -> Float[np.ndarray, "drives joints"]:
-        """Return the rates of the drives whose Coulomb friction is estimated or described; see ``stiction``."""
-        if self.parameters:
-            return find_sticking_rates(robot, match_parameters(robot, self.parameters))
-        return find_sticking_rates(robot, select_parameters(robot, rotor_inertia=False, friction=self.basic_friction))
-
-    def list_scanned(self, robot: Robot) -> tuple[Family, ...]:
-        """Return the families of the equations from which transition speeds of Coulomb friction are chosen.
-
-        Root friction is one of them even if the model has none: both laws are steep at low speeds, and a gradual
-        transition is not to replace the other law.
-        """
-        has_root = not (robot.loops or robot.unset_symbols or self.unknown_geometry)
-        families = [family for family in self.forced if family is not Family.LOAD]
-        return tuple(dict.fromkeys((*families, *((Family.ROOT,) if has_root else ()))))
-
-    def list_considered(self, robot: Robot, form: str) -> tuple[Family, ...]:
-        """Return the families about which the data decide.
-
-        Friction laws need the differential form and velocity ratios that do not depend on the pose.
-        """
-        if self.parameters:
-            return ()
-        families = [Family.ROTOR] if self.rotor_inertia is None else []
-        if self.friction is None and form == "differential" and not robot.loops:
-            families += [Family.ROOT, *((Family.LOAD,) if supports_load_friction(robot) else ())]
-        return tuple(families)
+SpeedsByDrive: TypeAlias = Mapping[str, float]
+ChoiceByDrive: TypeAlias = Sequence[int]  # for each drive, the number of one of several alternatives
 
 
 @dataclass(frozen=True, eq=False)
-class FitEquations:
+class EquationSettings:
+    """What equations are made of.
+
+    Attributes
+    ----------
+    robot       the robot
+    selection   which parameters are estimated
+    considered  families of parameters about which the data decide
+    form        name of the equation form; ``window`` and ``min_speed`` are its settings
+    threads     number of threads; None uses all cores
+    """
+
+    robot: Robot
+    selection: ParameterSelection
+    considered: tuple[Family, ...] = ()
+    form: str = "differential"
+    window: float | None = None
+    min_speed: PerJoint | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ModelEquations:
     """Makes the equations of models with different families of parameters, from the same motion.
 
     Attributes
     ----------
-    robot      the robot
-    selection  which parameters are estimated
-    form       name of the equation form; ``window`` and ``min_speed`` are its settings
-    considered families about which the data decide
+    settings   what the equations are made of
     sources    the motion of the fit
     validation_sources
                the motion on which models are validated; empty if there is none
     """
 
-    robot: Robot
-    selection: Selection
-    form: str
-    window: float | None
-    min_speed: PerJoint | None
-    threads: int | None
-    considered: tuple[Family, ...]
+    settings: EquationSettings
     sources: tuple[Source, ...]
-    validation_sources: tuple[Source, ...]
+    validation_sources: tuple[Source, ...] = ()
     _bases: dict[tuple[Family, ...], ModelParameters] = field(default_factory=dict, repr=False)
 
     def find_parameters(self, families: Sequence[Family]) -> ModelParameters:
@@ -157,12 +98,12 @@ class FitEquations:
             self._bases[key] = self._find_parameters(families)
         return self._bases[key]
 
-    def thin(self, max_samples: int = MAX_CHOICE_SAMPLES) -> FitEquations:
+    def thin(self, max_samples: int = MAX_CHOICE_SAMPLES) -> ModelEquations:
         """Return these equations for a part of the motion, which is enough to choose a model.
 
         Windows of other forms may be longer than a piece; then all of the motion is used.
         """
-        if self.form != "differential":
+        if self.settings.form != "differential":
             return self
         return replace(
             self,
@@ -191,31 +132,31 @@ class FitEquations:
                 tuple(
                     select_directions(source, np.asarray(choice)[row_drives] * len(rows) + rows) for source in sources
                 ),
-                threads=self.threads,
+                threads=self.settings.threads,
             )
             for choice in choices
         ]
 
     def make_validation_problem(self, families: Sequence[Family], load: RigidTorque | None) -> EstimationProblem:
         """Return the equations of the validation motion, always in the differential form."""
-        form = Differential(self.find_parameters(families), self.min_speed, load)
+        form = Differential(self.find_parameters(families), self.settings.min_speed, load)
         return self._make_problem(form, self.validation_sources)
 
     def _make_form(self, families: Sequence[Family], load: RigidTorque | None) -> Form:
-        base = self.find_parameters(families)
-        form = create_form(self.form, base, min_speed=self.min_speed, window=self.window)
+        settings, base = self.settings, self.find_parameters(families)
+        form = create_form(settings.form, base, min_speed=settings.min_speed, window=settings.window)
         return replace(form, load=load) if isinstance(form, Differential) else form
 
     def _make_problem(self, form: Form, sources: tuple[Source, ...]) -> EstimationProblem:
         known = KnownTorque(form.base)
-        return EstimationProblem(form, subtract_known_torque(sources, known), threads=self.threads)
+        return EstimationProblem(form, subtract_known_torque(sources, known), threads=self.settings.threads)
 
     def _find_parameters(self, families: Sequence[Family]) -> ModelParameters:
-        selection, robot = self.selection, self.robot
+        selection, robot = self.settings.selection, self.settings.robot
         laws = tuple(kind for kind, family in FAMILY_OF_LAW.items() if family in families)
         # A law that is not considered stays as it is described: its torque is known.
         decided = {
-            kind: True if kind in laws else False if family in self.considered else None
+            kind: True if kind in laws else False if family in self.settings.considered else None
             for kind, family in FAMILY_OF_LAW.items()
         }
         robot = with_friction_laws(robot, root=decided["root"], load=decided["load"])
@@ -236,40 +177,84 @@ def _thin_sources(sources: tuple[Source, ...], max_samples: int) -> tuple[Source
     return sources if pieces is uncached else cache_sources(pieces, MAX_CHOICE_BYTES)
 
 
-# Registry of the equation forms.
-#
-# differential   uses accelerations and every sample; for logs whose low-pass leaves little noise in the accelerations
-# integral       needs no accelerations; uses the velocities at the two ends of each window
-# cumulative     needs no accelerations; integrates from a fixed time, as printed in [ha1989], so that errors accumulate
-# momentum       needs no accelerations; low-passes velocities like torques, so it tolerates the most noise
+@dataclass(frozen=True, eq=False)
+class LogEquations:
+    """Makes equations from logs, for any transition speeds of Coulomb friction.
+
+    Attributes
+    ----------
+    settings       what the equations are made of
+    held_joints    True for joints that do not move in any log of the fit
+    sticking_rates rates of the drives whose rests are left out, see ``find_sticking_rates``
+    lowest_speeds  the lowest speeds at which Coulomb friction changes its sign gradually, by drive. They depend on the
+                   logs. Kernels do not contain them, so that logs share kernels
+    fit, validation
+                   preparations of the logs; empty as long as they are not chosen
+    """
+
+    settings: EquationSettings
+    held_joints: Bool[np.ndarray, "joints"]
+    sticking_rates: Float[np.ndarray, "drives joints"]
+    lowest_speeds: SpeedsByDrive
+    fit: tuple[Preparation, ...] = ()
+    validation: tuple[Preparation, ...] = ()
+
+    def make(self, transition_speeds: SpeedsByDrive) -> ModelEquations:
+        """Return the equations with these transition speeds, by drive; raise InputError if there are none."""
+        directions = make_drive_directions(with_smooth_speeds(self.settings.robot, transition_speeds))
+        equations = self._make_with(directions, self.settings)
+        _check_equations(equations)
+        return equations
+
+    def make_alternatives(
+        self, families: Sequence[Family], speeds: Sequence[SpeedsByDrive], choices: Sequence[ChoiceByDrive]
+    ) -> list[EstimationProblem]:
+        """Return the equations of several choices among transition speeds, from a part of the motion."""
+        robot = self.settings.robot
+        directions = make_drive_directions(robot)
+        all_speeds = np.array([list_smooth_speeds(with_smooth_speeds(robot, each)) for each in speeds])
+        equations = self._make_with(directions.with_alternatives(all_speeds), self._differential)
+        return equations.thin(MAX_SCAN_SAMPLES).make_alternatives(families, directions.row_drives, choices)
+
+    def make_log_problem(self, preparation: Preparation) -> EstimationProblem:
+        """Return the equations of a part of one log, with which its preparation is chosen."""
+        directions = make_drive_directions(with_smooth_speeds(self.settings.robot, self.lowest_speeds))
+        rests = make_rest_rules((preparation,), self.sticking_rates, self.held_joints)
+        source = LogSource(preparation, directions, self.held_joints, *rests)
+        equations = ModelEquations(self._differential, (source,))
+        return equations.thin(MAX_REFEREE_SAMPLES).make_problem(self.settings.selection.forced, None)
+
+    def _make_with(self, directions: AnyDirections, settings: EquationSettings) -> ModelEquations:
+        rests, validation_rests = self._rests
+        sources = tuple(
+            LogSource(each, directions, self.held_joints, rest) for each, rest in zip(self.fit, rests, strict=True)
+        )
+        validation_sources = tuple(
+            LogSource(each, directions, rest=rest) for each, rest in zip(self.validation, validation_rests, strict=True)
+        )
+        return ModelEquations(settings, cache_sources(sources), cache_sources(validation_sources))
+
+    @property
+    def _differential(self) -> EquationSettings:
+        return replace(self.settings, form="differential", window=None)
+
+    @cached_property
+    def _rests(self) -> tuple[tuple[RestRule | None, ...], tuple[RestRule | None, ...]]:
+        """The rules of rest of the logs of the fit and of the validation logs."""
+        return (
+            make_rest_rules(self.fit, self.sticking_rates, self.held_joints),
+            make_rest_rules(self.validation, self.sticking_rates, None),
+        )
 
 
-# The setting of each form.
-OPTIONS = {"differential": "min_speed", "integral": "window", "cumulative": "window", "momentum": "corner"}
-FORMS = tuple(OPTIONS)
-
-
-def create_form(
-    name: str,
-    base: ModelParameters,
-    *,
-    min_speed: PerJoint | None = None,
-    window: float | None = None,
-    corner: float | None = None,
-) -> Differential | Integral | Cumulative | Momentum:
-    """Create the form of this name; ``OPTIONS`` lists the setting that each form accepts."""
-    if name not in OPTIONS:
-        raise UnknownNameError(f"there is no form {name!r}{suggest_names(name, FORMS)}")
-    for option, value in (("min_speed", min_speed), ("window", window), ("corner", corner)):
-        if value is not None and OPTIONS[name] != option:
-            owners = " or ".join(other for other in FORMS if OPTIONS[other] == option)
-            raise InputError(f"the {name} form has no {option!r}; leave it out, or use the {owners} form")
-    if name == "differential":
-        return Differential(base, min_speed)
-    # Imported here, since most identifications use the differential form.
-    from ytheta.identification.equations.integral import Cumulative, Integral
-    from ytheta.identification.equations.momentum import Momentum
-
-    if name == "momentum":
-        return Momentum(base, corner)
-    return Integral(base, window) if name == "integral" else Cumulative(base, window)
+def _check_equations(equations: ModelEquations) -> None:
+    """Raise an error if no parameter has an effect, or if no segment is long enough for a window."""
+    settings = equations.settings
+    problem = equations.make_problem(settings.selection.forced, None)
+    if not len(problem.base):
+        raise InputError(
+            f"robot {settings.robot.name!r}: no parameter has any effect on its torques; nothing can be identified"
+        )
+    if not any(True for _ in problem.tasks()):
+        remedy = "use the differential form" if settings.window is None else "use a shorter window"
+        raise InputError(f"no segment is as long as a window of the {settings.form} form; {remedy}")

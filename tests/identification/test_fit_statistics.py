@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.identification.result import compute_correlation, compute_noise, compute_relative_percent, compute_std
+from ytheta.identification.fit_statistics import (
+    compute_correlation,
+    compute_noise,
+    compute_relative_percent,
+    compute_std,
+)
 
 COVARIANCE = np.array([[4.0, 1.0, 0.0], [1.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
 

@@ -292,7 +292,7 @@ def _find_bodies(
     return standard, ConsistencyCost(*percents, *validation_percents)
 
 
-def _find_log_findings(request: Request, plan: PreparationPlan, repetitions: tuple[Finding, ...]) -> Iterator[Finding]:
+def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[Finding, ...]) -> Iterator[Finding]:
     """Yield findings about the logs and their preparation."""
     yield from collect_log_findings(request.logs, (*plan.own.fit, *plan.own.validation))
     yield from describe_cutoffs(plan)

@@ -26,7 +26,7 @@ from rich.table import Table
 
 import ytheta as yt
 from ytheta.excitation.constraints import Constraints, RobotKernels
-from ytheta.excitation.criteria import Information, PlainCondition
+from ytheta.excitation.criteria import MotionInformation, PlainCondition
 from ytheta.excitation.solver import Design, Exploration
 from ytheta.excitation.trajectories import Fourier, RestToRest
 
@@ -79,7 +79,7 @@ def search_randomly(name: str, result: yt.Excitation, seconds: float) -> Line:
     constraints = Constraints(result.bounds, RobotKernels(yt.load(name), base))
     bounds, period = result.bounds, result.trajectory.basis.period
     space = RestToRest(bounds.joints, Fourier(period, 5), 2, bounds.middle, bounds.half_range, False, 100)
-    conditioning = Information.unweighted(len(bounds.joints), len(base))
+    conditioning = MotionInformation.unweighted(len(bounds.joints), len(base))
     drawing = Exploration(Design(space, constraints, PlainCondition(conditioning)), seed=0)
     begin, count, best = time.monotonic(), 0, np.full(2, np.inf)
     while time.monotonic() - begin < seconds:

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from ytheta.excitation.criteria import CRITERIA, Criterion, Information, compute_grams, compute_std, make_criterion
+from ytheta.excitation.criteria import (
+    CRITERIA,
+    Criterion,
+    MotionInformation,
+    compute_grams,
+    compute_std,
+    make_criterion,
+)
 from ytheta.identifiability.base_parameters import BaseParameters
 
 SAMPLES = 60
@@ -34,8 +41,8 @@ def Y(base: BaseParameters, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -
 
 def make(name: str, base: BaseParameters, reference: tuple[float, float] | None = (-9.0, -9.0)) -> Criterion:
     joints = len(base.robot.actuated)
-    fisher = Information(SAMPLES / NOISE[:joints] ** 2, np.zeros((len(base), len(base))))
-    return make_criterion(name, base, Information.unweighted(joints, len(base)), fisher, reference)
+    fisher = MotionInformation(SAMPLES / NOISE[:joints] ** 2, np.zeros((len(base), len(base))))
+    return make_criterion(name, base, MotionInformation.unweighted(joints, len(base)), fisher, reference)
 
 
 @pytest.mark.parametrize("name", CRITERIA)
@@ -88,7 +95,7 @@ def test_lin_is_the_largest_condition_number_of_a_joint(
 def test_the_guard_grows_with_the_distance_from_the_reference(base: BaseParameters, Y: np.ndarray) -> None:
     grams = compute_grams(Y)
     without = make("balanced", base, None).measure(grams)
-    log = np.log(Information(SAMPLES / NOISE[: Y.shape[1]] ** 2, np.zeros((len(base),) * 2)).expect_std(grams))
+    log = np.log(MotionInformation(SAMPLES / NOISE[: Y.shape[1]] ** 2, np.zeros((len(base),) * 2)).expect_std(grams))
     at_limit = make("balanced", base, (log.mean() - math.log(1.29), log.max() - math.log(1.29))).measure(grams)
     beyond = make("balanced", base, (log.mean() - math.log(1.6), log.max())).measure(grams)
     assert at_limit == pytest.approx(without, abs=1e-9)

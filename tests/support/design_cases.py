@@ -11,7 +11,7 @@ import numpy as np
 import ytheta as yt
 from ytheta.engine.engine import PickledByFields
 from ytheta.excitation.constraints import Constraints, PathConstraint, RobotKernels
-from ytheta.excitation.criteria import Information, PlainCondition
+from ytheta.excitation.criteria import MotionInformation, PlainCondition
 from ytheta.excitation.joint_bounds import JointBounds
 from ytheta.excitation.solver import Design
 from ytheta.excitation.trajectories import Fourier, RestToRest
@@ -45,7 +45,7 @@ def make_design(name: str, *, paths: tuple[PathConstraint, ...] = (), **changes:
     joints = len(bounds.joints)
     center = kernels.home if kernels.robot.loops else bounds.middle
     space = RestToRest(bounds.joints, Fourier(PERIOD, 5), 1, center, bounds.half_range, False, 100)
-    criterion = PlainCondition(Information.unweighted(joints, len(kernels.base)))
+    criterion = PlainCondition(MotionInformation.unweighted(joints, len(kernels.base)))
     return Design(space, Constraints(bounds, kernels, paths), criterion)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number, is_positive
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import Constraints, PathConstraint
-from ytheta.excitation.criteria import Grams, Information, compute_std, log_condition, scale_columns
+from ytheta.excitation.criteria import Grams, MotionInformation, compute_std, log_condition, scale_columns
 from ytheta.excitation.design_model import ModelInput, choose_parameters
 from ytheta.excitation.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.limit_check import CHECK_POINTS, check_limits
@@ -105,6 +105,7 @@ def assess_trajectory(
 # What a trajectory reveals and which limits it keeps, measured on a fine grid; designed or read from a file.
 
 
+# Shares of the speed at which the condition numbers of a slowed motion are stated. Chosen on: rule of thumb.
 SLOWER_SPEEDS = (0.5, 0.25)
 
 
@@ -153,7 +154,7 @@ def assess(
     )
 
 
-def log_deviations(information: Information, grams: Grams) -> tuple[float, float]:
+def log_deviations(information: MotionInformation, grams: Grams) -> tuple[float, float]:
     """Return the logarithms of the geometric mean and of the largest expected standard deviation."""
     log = np.log(information.expect_std(grams))
     return float(log.mean()), float(log.max())
@@ -166,7 +167,7 @@ def measure_conditions(grams: Grams) -> tuple[float, float]:
 
 
 def _compare(
-    reference: tuple[float, float] | None, information: Information, grams: Grams
+    reference: tuple[float, float] | None, information: MotionInformation, grams: Grams
 ) -> ReferenceDeviations | None:
     if reference is None:
         return None

@@ -30,9 +30,10 @@ from ytheta.native.kernel import Kernel
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
 
-LIMIT_SHARE = 0.995  # share of a limit at which its penalty begins
-MARGIN_SCALE = 0.05  # m; a margin that is too small by this amount counts like a limit exceeded by 100 %
-MARGIN_RESERVE = 0.003  # m; margin at which the penalty of a path constraint begins
+LIMIT_SHARE = 0.995  # Share of a limit at which its penalty begins. Chosen on: rule of thumb.
+# m; a margin that is too small by this amount counts like a limit exceeded by 100 %. Chosen on: rule of thumb.
+MARGIN_SCALE = 0.05
+MARGIN_RESERVE = 0.003  # m; margin at which the penalty of a path constraint begins. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +130,12 @@ class PathConstraint(Protocol):
 
 Gradient = Float[np.ndarray, "samples 3 joints"]
 
-LOOP_STEP_SAFETY = 2.0  # factor of the distance between samples of joints that loops move
-MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, divided by its value at home
+# Factor of the distance between samples of joints that loops move, which bounds their motion in between. Chosen on:
+# rule of thumb.
+LOOP_STEP_SAFETY = 2.0
+# Condition number of the loops' Jacobian, divided by its value at home; above it, a pose counts as nearly singular
+# and is refused. Chosen on: rule of thumb.
+MAX_CONDITION_RATIO = 10.0
 
 
 @dataclass(frozen=True, eq=False)

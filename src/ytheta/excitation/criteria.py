@@ -37,8 +37,8 @@ def check_criterion(name: str, base: BaseParameters) -> None:
 def make_criterion(
     name: str,
     base: BaseParameters,
-    conditioning: Information,
-    noise: Information,
+    conditioning: MotionInformation,
+    noise: MotionInformation,
     reference: tuple[float, float] | None = None,
 ) -> Criterion:
     """Return a criterion; ``reference`` are the deviations of the D-optimal trajectory, see ``balanced``."""
@@ -68,7 +68,9 @@ def make_criterion(
 
 Grams = Float[np.ndarray, "joints base base"]
 
-MIN_EIGENVALUE_RATIO = 1e-15  # smallest eigenvalue of M relative to the largest; below, rounding errors prevail
+# Smallest eigenvalue of M relative to the largest; below it, rounding errors prevail. Fixed by: the precision of
+# numbers.
+MIN_EIGENVALUE_RATIO = 1e-15
 
 
 @runtime_checkable
@@ -89,14 +91,14 @@ class Criterion(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Information:
+class MotionInformation:
     """The matrix M as a function of the G_j."""
 
     factors: PerJoint
     prior: BaseByBase
 
     @classmethod
-    def unweighted(cls, joints: int, base: int) -> Information:
+    def unweighted(cls, joints: int, base: int) -> MotionInformation:
         """Return the information whose M is the mean of Yᵀ Y, from which condition numbers of W_b are computed."""
         return cls(np.ones(joints), np.zeros((base, base)))
 
@@ -140,10 +142,14 @@ def compute_std(M: BaseByBase) -> PerBase:
 # deviations with those of a D-optimal trajectory; below ``MAX_STD_RATIO`` times these, it is zero.
 
 
+# Weights of the scaled condition number, of the mean deviation and of the guard, relative to the plain condition
+# number. Chosen on: rule of thumb; docs/excite.md compares the designs for Panda and iiwa14 with the best ones.
 SCALED_WEIGHT = 1.5
 MEAN_WEIGHT = 0.3
 GUARD_WEIGHT = 1.5
-MAX_STD_RATIO = 1.3  # mean and worst standard deviation, relative to those of the D-optimal trajectory
+# Mean and worst standard deviation, relative to those of the D-optimal trajectory, above which the guard acts.
+# Chosen on: rule of thumb.
+MAX_STD_RATIO = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +160,8 @@ class Balanced:
     trajectory, or is None if there is no guard.
     """
 
-    conditioning: Information
-    noise: Information
+    conditioning: MotionInformation
+    noise: MotionInformation
     reference: tuple[float, float] | None = None
 
     @property
@@ -202,7 +208,7 @@ class Balanced:
 class PlainCondition:
     """Logarithm of the condition number of W_b, columns in SI units."""
 
-    information: Information
+    information: MotionInformation
 
     @property
     def name(self) -> str:
@@ -220,7 +226,7 @@ class PlainCondition:
 class ScaledCondition:
     """Logarithm of the condition number of W_b with columns scaled to length one."""
 
-    information: Information
+    information: MotionInformation
 
     @property
     def name(self) -> str:
@@ -277,7 +283,9 @@ def log_condition(M: BaseByBase) -> float:
 
 Evaluation = Callable[[BaseByBase, float], tuple[float, BaseByBase]]
 
-EXACT_SHARPNESS = 1e5  # a sum with this exponent differs from the largest term by less than 1e-4 of it
+# A sum with this exponent differs from the largest term by less than 1e-4 of it. Chosen on: reasoning, see the
+# error.
+EXACT_SHARPNESS = 1e5
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +293,7 @@ class ExpectedDeviation:
     """A measure of the expected standard deviations, given by a function of ``EVALUATIONS``."""
 
     name: str
-    information: Information
+    information: MotionInformation
 
     def evaluate(self, grams: Grams, sharpness: float) -> tuple[float, Grams]:
         value, sensitivity = EVALUATIONS[self.name](self.information.sum_up(grams), sharpness)

@@ -25,8 +25,9 @@ from ytheta.shapes import BaseByBase, PerJoint
 
 LOAD = "load"  # name of the link that a payload design adds if the robot has no load
 # Coulomb friction jumps at rest. For derivatives, its sign is smoothed over this share of the lowest speed limit.
+# Chosen on: rule of thumb.
 SMOOTH_SPEED_SHARE = 0.01
-UNLIMITED_SPEED = 1.0  # rad/s or m/s, instead of the lowest limit if there is none
+UNLIMITED_SPEED = 1.0  # rad/s or m/s, instead of the lowest speed limit if there is none. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +119,10 @@ def _continue_model(robot: Robot, model: ModelInput) -> DesignModel:
 
 ModelInput = Identification | Model | str | Path
 
-MIN_VARIANCE_RATIO = 1e-12  # smaller eigenvalues of a correlation matrix are directions without information
-BLOCK_LENGTH = 4096  # samples whose regressor is in memory at the same time
+# Smallest eigenvalue of a correlation matrix relative to the largest; smaller ones are directions without
+# information. Chosen on: rule of thumb.
+MIN_VARIANCE_RATIO = 1e-12
+BLOCK_LENGTH = 4096  # Samples whose regressor is in memory at the same time; affects only memory.
 
 
 def collect_information(

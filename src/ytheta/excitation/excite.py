@@ -13,7 +13,7 @@ from ytheta.errors import InputError
 from ytheta.excitation.assess import assess, log_deviations
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import PathConstraint
-from ytheta.excitation.criteria import ExpectedDeviation, Information, check_criterion, make_criterion
+from ytheta.excitation.criteria import ExpectedDeviation, MotionInformation, check_criterion, make_criterion
 from ytheta.excitation.design_model import ModelInput, choose_parameters
 from ytheta.excitation.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.problem import check_budget, choose_basis, make_space, pose_problem
@@ -37,7 +37,8 @@ from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 
-REFERENCE_BUDGET = Budget(starts=8, polished=2)  # of the D-optimal trajectory to which deviations are compared
+# Work for the D-optimal trajectory to which deviations are compared. Chosen on: rule of thumb.
+REFERENCE_BUDGET = Budget(starts=8, polished=2)
 
 
 def excite(
@@ -142,7 +143,9 @@ def excite(
     base, constraints = problem.base, problem.constraints
     space = make_space(constraints, basis, periods, start, seed)
     fisher = problem.expect_information(basis.period * periods)
-    conditioning = fisher if problem.has_prior else Information.unweighted(len(constraints.bounds.joints), len(base))
+    conditioning = (
+        fisher if problem.has_prior else MotionInformation.unweighted(len(constraints.bounds.joints), len(base))
+    )
     report = progress if progress is not None else _ignore
     with open_engine(engine, threads=threads) as opened, limit_blas_threads():
         d_optimal = Design(space, constraints, ExpectedDeviation("d", fisher))

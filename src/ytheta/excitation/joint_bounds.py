@@ -16,15 +16,17 @@ from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, freeze
 
-# If the description has no such limit: a joint reaches its speed limit within 0.2 s, and its largest acceleration
-# within 0.1 s.
-ACCELERATION_PER_VELOCITY = 5.0  # 1/s
-JERK_PER_ACCELERATION = 10.0  # 1/s
+# 1/s; if the description has no such limits, a joint reaches its speed limit within 0.2 s, and its largest
+# acceleration within 0.1 s. Chosen on: rule of thumb.
+ACCELERATION_PER_VELOCITY = 5.0
+JERK_PER_ACCELERATION = 10.0
 
 LimitInput = float | Mapping[str, float] | None
 PositionInput = Mapping[str, tuple[float, float]] | None
-MIN_LIMIT, MAX_LIMIT = 1e-12, 1e12  # of velocity, acceleration, jerk and effort
-MAX_POSITION = 1e6  # rad or m
+# Smallest and largest limit of velocity, acceleration, jerk and effort; others are refused as typing errors. Chosen
+# on: rule of thumb.
+MIN_LIMIT, MAX_LIMIT = 1e-12, 1e12
+MAX_POSITION = 1e6  # rad or m; position limits beyond it are refused as typing errors. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,17 @@ from ytheta.excitation.trajectories import ACCELERATION, POSITION, VELOCITY, Sam
 from ytheta.robot.parts import Joint
 from ytheta.shapes import Float
 
-CHECK_POINTS = 1000  # samples per period
-TORQUE_SAFETY = 2.0  # factor of the largest second difference of the torque
-MAX_DIVISIONS = 9  # an interval between samples is halved at most this many times; then its bound counts
-ROUNDING = 1e-9  # relative excess that counts as rounding
+# Samples per period of the check; the motion between them is bounded, not sampled. Chosen on: rule of thumb.
+CHECK_POINTS = 1000
+# Factor of the largest second difference of the torque, in place of a bound of its second derivative. Chosen on:
+# rule of thumb.
+TORQUE_SAFETY = 2.0
+# An interval between samples is halved at most this many times; then the bound of its margin counts. Chosen on: rule
+# of thumb.
+MAX_DIVISIONS = 9
+# Relative excess of a limit that counts as rounding. Chosen on: reasoning, far above rounding errors, and far below
+# what a robot can measure.
+ROUNDING = 1e-9
 QUANTITIES = ("position", "velocity", "acceleration", "jerk")
 
 

@@ -13,7 +13,7 @@ from ytheta.arguments import check_count, check_kind, check_number
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import Constraints, PathConstraint, RobotKernels
-from ytheta.excitation.criteria import Information
+from ytheta.excitation.criteria import MotionInformation
 from ytheta.excitation.design_model import DesignModel, collect_information
 from ytheta.excitation.joint_bounds import LimitInput, PositionInput, find_bounds
 from ytheta.excitation.result import describe_assumed_noise
@@ -55,9 +55,9 @@ class Problem:
     def has_prior(self) -> bool:
         return bool(self.prior.any())
 
-    def expect_information(self, seconds: float) -> Information:
+    def expect_information(self, seconds: float) -> MotionInformation:
         """Return the Fisher information of a motion of this duration, as a function of its Gram matrices."""
-        return Information(seconds * self.rate / self.noise**2, self.prior)
+        return MotionInformation(seconds * self.rate / self.noise**2, self.prior)
 
 
 def pose_problem(
@@ -115,17 +115,25 @@ def pose_problem(
 # Arguments of ``excite``: checked, and turned into the values that the search needs.
 
 
+# s; duration of a motion for the whole robot, and for a payload. Chosen on: rule of thumb.
 DEFAULT_SECONDS, DEFAULT_PAYLOAD_SECONDS = 20.0, 12.0
-MIN_SECONDS, MAX_SECONDS = 0.01, 1e6  # duration of a motion
-MIN_FREQUENCY, MAX_FREQUENCY = 1e-6, 1e3  # periods per second, Hz
-MIN_RATE, MAX_RATE = 1e-3, 1e6  # samples per second
-MIN_NOISE, MAX_NOISE = 1e-9, 1e9  # Nm or N
-MAX_STARTS = 1_000_000  # a start takes milliseconds
-DEFAULT_BASE_FREQUENCY = 0.1  # Hz; changed a little so that the duration is a whole number of periods
+# s; durations of a motion beyond these are refused as typing errors. Chosen on: rule of thumb.
+MIN_SECONDS, MAX_SECONDS = 0.01, 1e6
+# Periods per second, Hz; others are refused as typing errors. Chosen on: rule of thumb.
+MIN_FREQUENCY, MAX_FREQUENCY = 1e-6, 1e3
+MIN_RATE, MAX_RATE = 1e-3, 1e6  # Samples per second; others are refused as typing errors. Chosen on: rule of thumb.
+# Nm or N; standard deviations of torques beyond these are refused as typing errors. Chosen on: rule of thumb.
+MIN_NOISE, MAX_NOISE = 1e-9, 1e9
+# Largest number of random starts, each of which takes milliseconds; more are refused as a typing error. Chosen on:
+# rule of thumb.
+MAX_STARTS = 1_000_000
+# Hz; changed a little so that the duration is a whole number of periods. Chosen on: rule of thumb.
+DEFAULT_BASE_FREQUENCY = 0.1
 PARAMETRISATIONS = ("fourier", "b-spline")
-POINTS_PER_HARMONIC, MIN_POINTS = 20, 100  # samples per period during the search
-EFFORT_NOISE_SHARE = 0.01  # assumed noise of a torque, relative to its limit
-UNLIMITED_NOISE = 1.0  # Nm or N; assumed noise of a torque without limit
+# Samples per period during the search: for each harmonic, and at least. Chosen on: rule of thumb.
+POINTS_PER_HARMONIC, MIN_POINTS = 20, 100
+EFFORT_NOISE_SHARE = 0.01  # Assumed noise of a torque, relative to its limit. Chosen on: rule of thumb.
+UNLIMITED_NOISE = 1.0  # Nm or N; assumed noise of a torque without limit. Chosen on: rule of thumb.
 
 
 def check_budget(starts: int, polished: int) -> Budget:

@@ -168,8 +168,10 @@ class Excitation(Reported):
 # Findings about a design: what was assumed, how the motion degrades when slowed, what is weak, what is violated.
 
 
-MAX_NAMED = 5  # parameters that a finding names
-MIN_COMPONENT = 0.1  # of a direction without information, relative to its largest one; smaller ones are not named
+MAX_NAMED = 5  # affects only the length of a message
+# Smallest component of a direction without information, relative to its largest one; parameters with smaller ones
+# are not named. Chosen on: rule of thumb.
+MIN_COMPONENT = 0.1
 
 
 class DesignFindingCode(StrEnum):
@@ -279,8 +281,8 @@ def describe_violations(uses: Sequence[LimitUse]) -> Iterator[Finding]:
 # The motion of a design as curves: joints, torques, and the paths of the tool, over one period.
 
 
-CURVE_POINTS = 400  # per period
-MAX_TOOLS = 4  # links whose paths are computed
+CURVE_POINTS = 400  # Points per period of the curves; affects only the resolution of plots
+MAX_TOOLS = 4  # Links whose paths are plotted; affects only the number of curves
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,7 +148,7 @@ def _rank(candidate: Candidate) -> tuple[float, int]:
 # Descent from one start: L-BFGS with rising sharpness and penalties, then the last shrink into the limits.
 
 
-CORRECTIONS = 20  # pairs of vectors from which L-BFGS estimates second derivatives
+CORRECTIONS = 20  # Pairs of vectors from which L-BFGS estimates second derivatives. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,8 @@ class Stage:
     iterations: int
 
 
+# Sharpness, weight of the penalties and iterations of the stages after a random start, and of those that polish a
+# candidate. Chosen on: rule of thumb.
 EXPLORATION = (Stage(1.0, 10.0, 60), Stage(4.0, 30.0, 60))
 POLISH = (Stage(4.0, 100.0, 200), Stage(16.0, 300.0, 200), Stage(64.0, 1000.0, 200), Stage(128.0, 3000.0, 300))
 
@@ -249,7 +251,9 @@ def _make_candidate(design: Design, start: int, x: Unknowns, evaluations: int) -
 # The objective of a design: criterion plus penalties, as a function of the unknowns, with exact derivatives.
 
 
-UNREACHABLE = 1e3  # value of a motion along which loops do not close; far above that of any other motion
+# Value of a motion along which loops do not close. Chosen on: reasoning, far above that of any other motion, since
+# values are logarithms.
+UNREACHABLE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,9 +312,13 @@ def sample_grams(constraints: Constraints, trajectory: Trajectory, points: int) 
 # which is reduced until the check between samples finds no violation.
 
 
-FINE_STEP, COARSE_RATIO, FINE_STEPS = 0.0025, 0.85, 20  # factors 1, 0.9975 …, then each 0.85 times the one before
-MIN_FACTOR = 1e-4  # smaller motion is useless
-SHARE_KEPT = 1.0 - 1e-9  # share of a limit that a shrunk joint may use; the rest is for rounding
+# Factors that are tried for torques and margins: 1, 0.9975 …, then each 0.85 times the one before. Chosen on: rule
+# of thumb.
+FINE_STEP, COARSE_RATIO, FINE_STEPS = 0.0025, 0.85, 20
+MIN_FACTOR = 1e-4  # Smallest factor; smaller motion is useless, and the start is given up. Chosen on: rule of thumb.
+# Share of a limit that a shrunk joint may use; the rest is for rounding. Chosen on: reasoning, like the excess that
+# the check counts as rounding.
+SHARE_KEPT = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -382,8 +390,10 @@ def _divide(limit: np.ndarray, value: np.ndarray) -> np.ndarray:
 # The pose about which trajectories shrink: it must keep all limits at rest.
 
 
-RANDOM_POSES = 2000  # poses that are tried if the middle of the ranges does not keep all limits
-MIN_CENTER_MARGIN = 0.005  # m; wanted distance of the center from path constraints
+# Poses that are tried if the middle of the ranges does not keep all limits; if none does, the limits are refused.
+# Chosen on: rule of thumb.
+RANDOM_POSES = 2000
+MIN_CENTER_MARGIN = 0.005  # m; smallest distance of the center from path constraints. Chosen on: rule of thumb.
 
 Holds = Shaped[np.ndarray, "samples"]
 

@@ -139,7 +139,7 @@ Motion = Float[np.ndarray, "4 instants joints"]
 # The interface of a family of periodic functions of time: values and derivatives are linear in coefficients.
 
 
-POSITION, VELOCITY, ACCELERATION, JERK = range(4)  # orders of derivatives
+POSITION, VELOCITY, ACCELERATION, JERK = range(4)  # Orders of derivatives. Fixed by: mathematics.
 
 ORDERS = (POSITION, VELOCITY, ACCELERATION, JERK)
 
@@ -215,7 +215,9 @@ class RestToRest:
         return np.arange(self.points) * (self.basis.period / self.points)
 
 
-MIN_PERIOD, MAX_PERIOD = 1e-6, 1e9  # s; beyond, derivatives could exceed the range of numbers
+# s; periods beyond these are refused, because derivatives could exceed the range of numbers. Chosen on: rule of
+# thumb.
+MIN_PERIOD, MAX_PERIOD = 1e-6, 1e9
 
 
 @runtime_checkable
@@ -289,7 +291,9 @@ class Fourier:
 # Notation      coefficients   the via-points c_k, one column per joint
 
 
-DEGREE = 5  # jerk, the third derivative, is smooth
+# Degree of the splines; jerk, the third derivative, is smooth. Chosen on: reasoning, the smallest odd degree with
+# this property.
+DEGREE = 5
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ MCAP_SUFFIX = ".mcap"
 
 COEFFICIENT_SUFFIX = ".toml"
 TRAJECTORY_SUFFIXES = (*TABLE_SUFFIXES, COEFFICIENT_SUFFIX, *YAML_SUFFIXES, MCAP_SUFFIX)
-MAX_SAMPLES = 10_000_000
+MAX_SAMPLES = 10_000_000  # Samples of a file; more are refused as a typing error of the rate. Chosen on: rule of thumb.
 
 
 def save_trajectory(trajectory: Trajectory, path: str | Path, *, rate: float = 100.0) -> Path:
@@ -126,13 +126,17 @@ def _name_columns(motion: SampledTrajectory) -> dict[str, Float[np.ndarray, "ins
     return columns
 
 
-FORMAT = 1
+FORMAT = 1  # Version of the file. Fixed by: the format.
 KEYS = ("format", "joints", "parametrisation", "period", "periods", "coefficients")
-MAX_SIZE = 1024 * 1024  # bytes; 50 joints with 50 harmonics need a tenth of it
-MAX_COEFFICIENTS = 1000  # of one joint
-MAX_COEFFICIENT = 1e9  # rad or m
-MAX_PERIODS = 10**9
-MAX_RELATIVE_RATE = 1e-6  # velocity or acceleration at the start, relative to a bound of its largest value
+# bytes; larger files are refused. Chosen on: reasoning, 50 joints with 50 harmonics need a tenth of it.
+MAX_SIZE = 1024 * 1024
+MAX_COEFFICIENTS = 1000  # Coefficients of one joint; files with more are refused. Chosen on: rule of thumb.
+MAX_COEFFICIENT = 1e9  # rad or m; files with larger coefficients are refused. Chosen on: rule of thumb.
+MAX_PERIODS = 10**9  # Number of periods; files with more are refused. Chosen on: rule of thumb.
+# Velocity or acceleration at the start, relative to a bound of its largest value; above it, the motion does not
+# start at rest, and the file is refused. Chosen on: reasoning, since all digits are written, so that rounding is far
+# below it.
+MAX_RELATIVE_RATE = 1e-6
 
 
 def format_coefficients(trajectory: Trajectory) -> str:
@@ -253,7 +257,7 @@ def _is_number(value: Any, lowest: float, largest: float) -> bool:
 
 MESSAGE_TYPE = "trajectory_msgs/msg/JointTrajectory"
 TOPIC = "/joint_trajectory"
-NANOSECONDS = 1_000_000_000  # per second
+NANOSECONDS = 1_000_000_000  # Per second. Fixed by: the unit.
 
 
 def format_yaml(joints: tuple[str, ...], motion: SampledTrajectory) -> str:

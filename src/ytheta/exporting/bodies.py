@@ -23,10 +23,14 @@ from ytheta.robot.parts import Drive, Force, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 from ytheta.robot.structure import Merge, merge_fixed_links
 
-# Difference of a pose that reading cannot explain: angles are snapped by at most SNAP, at levers of some metres.
+# Difference of a pose that reading cannot explain, so that the file describes another robot. Chosen on: reasoning,
+# angles are snapped by at most SNAP, at levers of some metres.
 MAX_POSE_DIFFERENCE = 20 * SNAP
-PROBE = 0.7  # position, in rad or m, at which joints are compared
-# Relative difference below which numbers are the same. Larger differences are written.
+# Position, in rad or m, at which joints are compared. Chosen on: reasoning, any value that is not a multiple of a
+# right angle.
+PROBE = 0.7
+# Relative difference below which numbers are the same; larger differences are written. Chosen on: reasoning, some
+# thousand times the precision of numbers.
 SAME_NUMBER = 1e-12
 
 

@@ -276,7 +276,7 @@ def check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
 
 
 BASE_ORIENTATIONS = (ROTATION_VECTOR, QUATERNION, GRAVITY)
-POSITION, BASE = slice(0, 3), len(BASE_COORDINATES)
+POSITION, BASE = slice(0, 3), len(BASE_COORDINATES)  # Places of the base's coordinates. Fixed by: their order.
 
 
 def orient_base(inputs: GraphInputs, base_orientation: str) -> GraphInputs:

@@ -16,8 +16,12 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 
-PROBE = 0.7  # joint positions, in rad or m, at which the load must be where it is at 0
-MAX_MOTION = 1e-9  # of the load relative to the flange, in m
+# Joint positions, in rad or m, at which the load must be where it is at 0, relative to the flange. Chosen on:
+# reasoning, any value that is not a multiple of a right angle.
+PROBE = 0.7
+# m; motion of the load relative to the flange above which the flange does not carry it. Chosen on: reasoning, far
+# above rounding errors.
+MAX_MOTION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def render_franka_load(source: ExportSource, path: Path, options: PayloadOptions
 
 SCRIPT_SUFFIX = ".script"
 UR_FLANGE_ENDING = "tool0"
-MAX_MOMENT = 133.0  # kg m^2, in magnitude, of every entry (script manual)
+MAX_MOMENT = 133.0  # kg m^2, in magnitude, of every entry. Fixed by: the script manual of Universal Robots.
 
 
 def render_ur_payload(source: ExportSource, path: Path, options: PayloadOptions) -> Mapping[Path, bytes]:

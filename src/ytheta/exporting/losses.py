@@ -11,8 +11,12 @@ from ytheta.robot.parts import Coupling, Drive, JointKind, Limits, ShapeKind
 from ytheta.robot.robot import Robot
 from ytheta.robot.structure import list_coordinates
 
-MAX_GRAVITY_DIFFERENCE = 0.05  # m/s^2, about that between the poles and the equator
-MAX_LIMIT_DIFFERENCE = 1e-9  # relative, and in rad or m; larger ones are not rounding errors
+# m/s^2; a larger difference of gravity is named as a loss. Chosen on: reasoning, about the difference between the
+# poles and the equator.
+MAX_GRAVITY_DIFFERENCE = 0.05
+# Relative, and in rad or m; larger differences of limits are not rounding errors, and are named. Chosen on:
+# reasoning, far above rounding errors.
+MAX_LIMIT_DIFFERENCE = 1e-9
 
 _DRIVE_LAWS: tuple[tuple[str, Callable[[Drive], bool]], ...] = (
     ("root friction", lambda drive: bool(drive.root)),

@@ -51,7 +51,8 @@ from ytheta.robot.robot import Robot
 
 ROOT_TAG = "mujoco"
 EXTENSIONS = (".xml", ".mjcf")
-# Relative difference of an inertia that MuJoCo's compiler has changed by one of its bounds.
+# Relative difference of an inertia above which MuJoCo's compiler has changed it by one of its bounds. Chosen on:
+# reasoning, far above rounding errors.
 MAX_RELATIVE_DIFFERENCE = 1e-9
 
 

@@ -36,10 +36,11 @@ from ytheta.robot.mjcf_writer import (
 from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Link, ShapeKind
 from ytheta.robot.robot import Robot
 
-UNLIMITED = 1e9  # rad or m; MJCF has no ranges with only one bound
-# kg m^2, relative to the largest; MuJoCo accepts smaller principal moments only if they are given in principal axes.
+UNLIMITED = 1e9  # rad or m; MJCF has no ranges with only one bound. Chosen on: reasoning, beyond any real joint.
+# Relative to the largest moment; MuJoCo accepts smaller principal moments only if they are given in principal axes.
+# Chosen on: rule of thumb.
 MIN_RELATIVE_MOMENT = 1e-9
-MIN_MOMENT = 1e-13  # kg m^2
+MIN_MOMENT = 1e-13  # kg m^2; smaller principal moments are given in principal axes, too. Chosen on: rule of thumb.
 
 
 def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:

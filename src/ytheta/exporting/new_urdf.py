@@ -22,7 +22,8 @@ from ytheta.robot.reading.urdf import EXTENSION, FLOATING_BASE
 from ytheta.robot.robot import Robot
 
 WORLD = "world"
-UNLIMITED = 1e9  # SI units; URDF requires limits, and its parsers do not read "inf"
+# SI units; URDF requires limits, and its parsers do not read "inf". Chosen on: reasoning, beyond any real joint.
+UNLIMITED = 1e9
 
 
 def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:

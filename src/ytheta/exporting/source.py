@@ -29,7 +29,7 @@ from ytheta.robot.robot import Robot
 ExportInput = str | Path | Robot | Model | Identification
 
 ACCEPTED_GRADES = (Grade.GOOD.value, Grade.USABLE.value)
-MAX_LISTED_PARTS = 3
+MAX_LISTED_PARTS = 3  # affects only the length of a message
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,6 +170,7 @@ def _escape(value: str, quote: str) -> str:
 # The file that an export edits: the one that is given, or the one that it extends.
 
 
+# Files of which each extends the next; a longer chain is refused as a circle. Chosen on: rule of thumb.
 MAX_EXTENDED_FILES = 16
 
 

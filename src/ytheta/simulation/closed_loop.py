@@ -30,7 +30,7 @@ from ytheta.simulation.sensors import SensorReader, Sensors
 from ytheta.simulation.substeps import check_timing, count_periods
 from ytheta.simulation.variation import ParameterChange, apply_changes, group_by_instant
 
-RUNS_PER_BATCH = 512  # runs; the states of 512 runs need about 200 kB of memory
+RUNS_PER_BATCH = 512  # The states of 512 runs need about 200 kB; affects only time and memory
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,14 +41,20 @@ from ytheta.simulation.references import SampledMotion, evaluate_at_instant
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
-DEGREE = 5
-MIN_KNOT_SPACING, MAX_KNOT_SPACING = 0.02, 1.0  # s
-SPACING_FACTOR = 1.5  # ratio of each spacing that is tried to the previous one
-RISK_EXPONENT = 7.0  # exp(-7) bounds the probability that noise is mistaken for motion
-KNOTS_PER_WINDOW = 50
-MAX_RMS_IN_STEPS = 0.35  # RMS residual in encoder steps; rounding alone causes 0.29
-MAX_RELATIVE_MISFIT = 1e-3  # RMS residual, relative to the largest range of a joint
-TIME_TOLERANCE = 0.5  # in sample intervals; rounding may put a time this far outside the samples
+DEGREE = 5  # Degree of the spline. Chosen on: reasoning, since its acceleration is smooth.
+# s; smallest and largest distance of knots that is tried. Chosen on: rule of thumb.
+MIN_KNOT_SPACING, MAX_KNOT_SPACING = 0.02, 1.0
+SPACING_FACTOR = 1.5  # Ratio of each spacing that is tried to the previous one. Chosen on: rule of thumb.
+RISK_EXPONENT = 7.0  # exp(-7) bounds the probability that noise is mistaken for motion. Chosen on: rule of thumb.
+KNOTS_PER_WINDOW = 50  # Knots of a window in which the growth of the residuals is tested. Chosen on: rule of thumb.
+# RMS residual in encoder steps; up to it, residuals are explained by rounding. Chosen on: reasoning, rounding alone
+# causes 0.29.
+MAX_RMS_IN_STEPS = 0.35
+# RMS residual, relative to the largest range of a joint; above it, coarse samples are interpolated. Chosen on: rule
+# of thumb.
+MAX_RELATIVE_MISFIT = 1e-3
+# In sample intervals; rounding may put a time this far outside the samples. Chosen on: reasoning, half an interval.
+TIME_TOLERANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,12 +26,14 @@ from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState
 
-# MuJoCo's parameters of loop constraints: solref contains the time constant (s) and the damping ratio; solimp contains
-# the share of the constraint force (0.9 by default in MuJoCo). RK4 needs steps that are not much longer than the time
-# constant.
+# MuJoCo's parameters of loop constraints: solref contains the time constant (s) and the damping ratio; solimp
+# contains the share of the constraint force (0.9 by default in MuJoCo). RK4 needs steps that are not much longer
+# than the time constant. Chosen on: rule of thumb.
 LOOP_SOLREF = (1e-3, 1.0)
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-TIMESTEP = 1e-4  # s; MuJoCo raises time constants to at least twice this value; the integration uses other steps
+# s; MuJoCo raises time constants to at least twice this value; the integration uses other steps. Chosen on: rule of
+# thumb.
+TIMESTEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,9 +37,12 @@ from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import RunsBySlot
 from ytheta.simulation.own_plant import EquationsOfMotion
 
-# A run has diverged if one of these bounds is exceeded. The bounds are far above the values of any real motion.
-MAX_MOTION_NORM = 1e4  # norm of the vector of positions and velocities (rad, m, rad/s, m/s)
-MAX_CONTROL_NORM = 1e12  # norm of the vector of controller state, torques and accelerations
+# Norm of the vector of positions and velocities (rad, m, rad/s, m/s) above which a run has diverged. Chosen on:
+# reasoning, far above the values of any real motion.
+MAX_MOTION_NORM = 1e4
+# Norm of the vector of controller state, torques and accelerations above which a run has diverged. Chosen on:
+# reasoning, far above the values of any real motion.
+MAX_CONTROL_NORM = 1e12
 
 
 @dataclass(frozen=True)

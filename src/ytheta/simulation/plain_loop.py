@@ -204,7 +204,7 @@ def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substep
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class PlantTrajectory:
     """The states at the requested times.
 
     If the integration stopped early, the times after the stop are missing, and ``advice`` says why.
@@ -221,7 +221,7 @@ class Trajectory:
 
 def integrate_adaptively(
     plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
-) -> Trajectory:
+) -> PlantTrajectory:
     """Integrate from t[0] to t[-1] with adaptive steps; ``torque`` is a function of time, q and qd."""
     from scipy.integrate import solve_ivp
 
@@ -237,7 +237,7 @@ def integrate_adaptively(
     advice = ""
     if not solution.success:
         advice = f"the integration stopped at t = {solution.t[-1]:.4g} s: {solution.message}; choose a shorter time"
-    return Trajectory(solution.t, np.ascontiguousarray(solution.y.T), advice)
+    return PlantTrajectory(solution.t, np.ascontiguousarray(solution.y.T), advice)
 
 
 def _compute_rates(plant: Plant, state: PerState, tau: PerJoint) -> PerState:

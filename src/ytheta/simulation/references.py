@@ -18,7 +18,7 @@ from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 from ytheta.simulation.variation import make_generator
 
 # A reference may exceed a limit by this fraction of the range between the limits, because of smoothing and rounding.
-# The excess is also at most 1e-3 rad or m (rad/s or m/s for velocities).
+# The excess is also at most 1e-3 rad or m (rad/s or m/s for velocities). Chosen on: rule of thumb.
 LIMIT_TOLERANCE = 1e-3
 
 # One row per time, or no rows at all for a single time.
@@ -132,17 +132,25 @@ def _check_limits(robot: Robot, t: np.ndarray, q: np.ndarray, qd: np.ndarray) ->
 # if lower frequencies are not enough. Collisions are not considered.
 
 
-HARMONICS = 5
-MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
-RANGE_MARGIN = 0.1  # distance from either position limit, relative to the range of the joint
-LIMIT_SHARE = 0.6  # largest speed and acceleration, relative to their limits
+HARMONICS = 5  # Sines of each joint. Chosen on: rule of thumb.
+# Hz; range of their frequencies. Chosen on: reasoning, low ones excite gravity torques, high ones inertial torques.
+MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7
+RANGE_MARGIN = 0.1  # Distance from either position limit, relative to the range of the joint. Chosen on: rule of thumb.
+LIMIT_SHARE = 0.6  # Largest speed and acceleration, relative to their limits. Chosen on: rule of thumb.
+# Limits of joints whose description has none: positions, speed and acceleration. Chosen on: rule of thumb.
 DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PRISMATIC: Limits(-0.3, 0.3, 1.0, 5.0)}
-RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises during a quarter of the duration, but for at most 3 s
-MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, divided by its value at home
-SCALE_FACTOR = 0.8  # an unreachable motion is multiplied by this factor until it is reachable
-MIN_SCALE = 1e-3  # smallest product of these factors; if the motion is still unreachable, an error is raised
-CHECK_INTERVAL = 0.02  # s; time between checks of limits and loops
-MIN_CHECKS, MAX_CHECKS = 20, 5000  # smallest and largest number of these checks
+# The window rises during a quarter of the duration, but for at most 3 s. Chosen on: rule of thumb.
+RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0
+# Condition number of the loops' Jacobian, divided by its value at home, above which a motion is not used. Chosen on:
+# rule of thumb.
+MAX_CONDITION_RATIO = 10.0
+# An unreachable motion is multiplied by this factor until it is reachable. Chosen on: rule of thumb.
+SCALE_FACTOR = 0.8
+# Smallest product of these factors; if the motion is still unreachable, an error is raised. Chosen on: rule of
+# thumb.
+MIN_SCALE = 1e-3
+CHECK_INTERVAL = 0.02  # s; time between checks of limits and loops. Chosen on: rule of thumb.
+MIN_CHECKS, MAX_CHECKS = 20, 5000  # Smallest and largest number of these checks. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,9 +28,14 @@ from ytheta.simulation.sensors import Sensors
 from ytheta.simulation.substeps import MAX_SAMPLES, REVOLUTE_COULOMB_SPEED, find_chattering_drives
 from ytheta.simulation.variation import ParameterChange
 
-MAX_RELATIVE_ERROR = 0.7  # RMS tracking error divided by RMS motion of the reference; above it, a run does not track
-ERROR_TOLERANCE = 0.1  # rad or m; with a smaller RMS error a run counts as tracking, even if its motion is small
-FINAL_SHARE = 0.2  # the last fifth of a run; by then, an adaptive controller has had time to adapt
+# RMS tracking error divided by RMS motion of the reference; above it, a run does not track. Chosen on: rule of
+# thumb.
+MAX_RELATIVE_ERROR = 0.7
+# rad or m; with a smaller RMS error a run counts as tracking, even if its motion is small. Chosen on: rule of thumb.
+ERROR_TOLERANCE = 0.1
+# Share of a run at its end in which tracking is judged; by then, an adaptive controller has had time to adapt.
+# Chosen on: rule of thumb.
+FINAL_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,8 +227,9 @@ def _compute_relative_error(
 # Findings about the runs of a simulation: torques at their limits, chattering, estimates, runs that failed.
 
 
-MAX_SATURATED_SHARE = 0.02  # fraction of instants with a torque at its limit; above it, there is a finding
-MAX_RUNS_LISTED = 6
+# Fraction of instants with a torque at its limit; above it, there is a finding. Chosen on: rule of thumb.
+MAX_SATURATED_SHARE = 0.02
+MAX_RUNS_LISTED = 6  # affects only the length of a message
 
 
 def assess_simulation(simulation: Simulation) -> Iterator[Finding]:
@@ -361,7 +367,7 @@ ABOUT_LOGS = (SimulationFindingCode.RECORDING, SimulationFindingCode.NO_LOG)
 
 
 RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
-MAX_LOGS = 100
+MAX_LOGS = 100  # Logs of a simulation with many runs; more are refused. Chosen on: rule of thumb.
 
 
 def names_every_run(path: str | Path) -> bool:

@@ -144,7 +144,8 @@ def _describe_size(size: np.ndarray) -> str:
 
 
 Values: TypeAlias = Float[np.ndarray, "runs columns"]
-INSTANTS_PER_DRAW = 32  # number of instants for which noise is generated at once
+# Instants for which noise is generated at once. It fixes the order of random numbers. Chosen on: rule of thumb.
+INSTANTS_PER_DRAW = 32
 
 
 @dataclass(frozen=True, eq=False)

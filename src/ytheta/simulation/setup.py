@@ -29,12 +29,16 @@ from ytheta.simulation.substeps import (
 )
 from ytheta.simulation.variation import Grasp, Variation, perturb_parameters
 
-DEFAULT_SECONDS = 10.0
-DEFAULT_INITIAL_ERROR = 20.0  # percent; standard deviation of the initial estimates
-INSTANTS_PER_RUN = 500  # recorded instants of each run if there are several runs
-MAX_PERIODS = 2_000_000  # control periods of a run, and recorded instants of all runs; more need too much memory
-ROUNDING_PERIODS = 1e-6  # a duration that is shorter than a number of periods by this many counts as that number
-TUNING_SAMPLES = 1001  # samples of the reference for which gains are suggested
+DEFAULT_SECONDS = 10.0  # s; duration if none is given. Chosen on: rule of thumb.
+DEFAULT_INITIAL_ERROR = 20.0  # Percent; standard deviation of the initial estimates. Chosen on: rule of thumb.
+INSTANTS_PER_RUN = 500  # Recorded instants of each run if there are several runs. Chosen on: rule of thumb.
+# Control periods of a run, and recorded instants of all runs; more are refused, since they need too much memory.
+# Chosen on: rule of thumb.
+MAX_PERIODS = 2_000_000
+# A duration that is shorter than a number of periods by this many counts as that number. Chosen on: reasoning, far
+# above rounding errors.
+ROUNDING_PERIODS = 1e-6
+TUNING_SAMPLES = 1001  # Samples of the reference for which gains are suggested. Chosen on: rule of thumb.
 
 
 @dataclass(frozen=True, eq=False)

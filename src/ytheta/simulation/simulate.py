@@ -46,9 +46,10 @@ from ytheta.simulation.variation import (
     sample_variation,
 )
 
-# Bounds beyond which a number is a typing error, or needs more time and memory than any machine has.
+# Bounds beyond which a number is a typing error, or needs more time and memory than any machine has; rates in Hz.
+# Chosen on: rule of thumb.
 MAX_RUNS = 10_000_000
-MIN_RATE, MAX_RATE = 0.1, 1e7  # Hz
+MIN_RATE, MAX_RATE = 0.1, 1e7
 MAX_SUBSTEPS = 10_000
 
 
@@ -148,7 +149,7 @@ def simulate(
     count_periods(setup.seconds, period, interval)
     if substeps is None:
         substeps = choose_substeps_for(robot, trajectory, setup.seconds, period, variation, changes, plant)
-    task = Task(robot, law, trajectory, setup.seconds, period, substeps, sensors, changes, interval)
+    task = SimulationTask(robot, law, trajectory, setup.seconds, period, substeps, sensors, changes, interval)
     if plant == OWN:
         varied = robot.parameter_names if variation.spread else ()
         results = run_compiled(task, start, sampled, varied, gain_names, noise_rng, engine, threads, progress)
@@ -229,13 +230,13 @@ def _check_numbers(
 
 
 Progress: TypeAlias = Callable[[int], None]
-# Standard deviations by which the damping rate may exceed that of the description: two for larger friction, and two for
-# smaller inertia.
+# Standard deviations by which the damping rate may exceed that of the description. Chosen on: reasoning, two for
+# larger friction, and two for smaller inertia.
 MAX_DAMPING_DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SimulationTask:
     """The settings that all runs share."""
 
     robot: Robot
@@ -259,7 +260,7 @@ class Start:
 
 
 def run_compiled(
-    task: Task,
+    task: SimulationTask,
     start: Start,
     sampled: SampledVariation,
     varied: tuple[str, ...],
@@ -303,7 +304,7 @@ def run_compiled(
 
 
 def run_mujoco(
-    task: Task, start: Start, sampled: SampledVariation, rng: np.random.Generator, progress: Progress | None
+    task: SimulationTask, start: Start, sampled: SampledVariation, rng: np.random.Generator, progress: Progress | None
 ) -> Runs:
     """Simulate one run after the other in MuJoCo."""
     parts = []

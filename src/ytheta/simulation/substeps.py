@@ -34,9 +34,11 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint, Shaped
 
+# Steps per control period; a plant whose viscous friction needs more is refused, and dry friction gets no more.
+# Chosen on: rule of thumb.
 MAX_SUBSTEPS = 100
-MAX_SAMPLES = 100  # poses of the motion at which the damping is computed
-MAX_ROOT_SLOPE = 0.824  # largest slope of u sqrt(|u|) / sqrt(u^2 + 1), rounded up, at u = 0.54
+MAX_SAMPLES = 100  # Poses of the motion at which the damping is computed. Chosen on: rule of thumb.
+MAX_ROOT_SLOPE = 0.824  # Largest slope of u sqrt(|u|) / sqrt(u^2 + 1), rounded up, at u = 0.54. Fixed by: mathematics.
 BACKEND = "interpreter"  # for a hundred samples, the interpreter needs less time than a compilation
 
 
@@ -117,8 +119,11 @@ def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray
 # coming to rest. With a ``coulomb_speed``, integrator and controller use a smooth law.
 
 
-REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
-MAX_SPEED_ERROR = 0.01  # rad/s or m/s; change of speed caused by a wrong sign during one period
+# rad/s, m/s; speed over which Coulomb friction without a coulomb_speed is smoothed. Chosen on: rule of thumb.
+REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02
+# rad/s or m/s; change of speed by a wrong sign of friction during one period above which a drive chatters. Chosen
+# on: rule of thumb.
+MAX_SPEED_ERROR = 0.01
 
 
 def with_smooth_friction(robot: Robot) -> Robot:

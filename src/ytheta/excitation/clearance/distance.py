@@ -19,9 +19,11 @@ from ytheta.shapes import Float
 if TYPE_CHECKING:
     import casadi
 
-# m^2; keeps the direction between two points finite if they coincide. A distance of 1 mm is wrong by 5e-16 m.
+# m^2; keeps the direction between two points finite if they coincide. A distance of 1 mm is wrong by 5e-16 m. Chosen
+# on: reasoning, see the error.
 MIN_SQUARE = 1e-18
-# Share of the product of the squared lengths; below it, segments count as parallel (angles below 1e-7 rad).
+# Share of the product of the squared lengths; below it, segments count as parallel (angles below 1e-7 rad). Chosen
+# on: reasoning, above the rounding errors of the determinant.
 MIN_SINE_SQUARE = 1e-14
 
 

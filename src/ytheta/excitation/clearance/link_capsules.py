@@ -25,9 +25,10 @@ from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int, Matrix3, Vector3
 
-MAX_CAPSULES = 3  # of a link
-WORTHWHILE_VOLUME = 0.94  # share of the volume that one more capsule must leave; otherwise there are fewer capsules
-SPLIT_PLACES = 5  # places along each principal axis that are tried
+MAX_CAPSULES = 3  # Largest number of capsules of a link. Chosen on: rule of thumb.
+# Share of the volume that one more capsule must leave; otherwise there are fewer capsules. Chosen on: rule of thumb.
+WORTHWHILE_VOLUME = 0.94
+SPLIT_PLACES = 5  # Places along each principal axis at which a link is split by trial. Chosen on: rule of thumb.
 CODE = "collision"
 
 
@@ -176,10 +177,15 @@ class Balls:
 
 Piece: TypeAlias = Balls
 
-RIM_POINTS = 32  # of a cylinder; the polygon around the rim is 0.5 % larger than the circle
-SLICES = 4  # in which each side of a box and the length of a cylinder is divided, so that parts can be split
-MAX_PIECES = 1500  # of a link; if there are more, neighbours are joined
-GRID_CELLS = 16  # along the longest axis, for joining neighbours
+# Points on the rim of a cylinder; the polygon around the rim is 0.5 % larger than the circle. Chosen on: reasoning,
+# see the error.
+RIM_POINTS = 32
+# Slices in which each side of a box and the length of a cylinder is divided, so that parts can be split. Chosen on:
+# rule of thumb.
+SLICES = 4
+# Largest number of pieces of a link; if there are more, neighbours are joined. Chosen on: rule of thumb.
+MAX_PIECES = 1500
+GRID_CELLS = 16  # Cells along the longest axis, for joining neighbours. Chosen on: rule of thumb.
 
 
 def cut_shape(shape: CollisionShape, triangles: Float[np.ndarray, "triangles 3 3"] | None) -> list[Piece]:
@@ -257,7 +263,7 @@ def _circumscribe_sphere() -> Float[np.ndarray, "points 3"]:
 # Triangles of mesh files, read by trimesh: STL, OBJ, PLY, OFF, and DAE with pycollada.
 
 
-MAX_MESH_SIZE = 256 * 1024 * 1024  # bytes
+MAX_MESH_SIZE = 256 * 1024 * 1024  # bytes; larger mesh files are refused. Chosen on: rule of thumb.
 EXTENSIONS = ("stl", "obj", "ply", "off", "dae")
 
 
@@ -288,10 +294,14 @@ def read_triangles(path: Path) -> Float[np.ndarray, "triangles 3 3"]:
     return triangles
 
 
-MIN_HULL_POINTS = 40  # for fewer points, the convex hull takes longer than it saves
-MAX_EVALUATIONS = 250  # of the volume, for each start
-MAX_START_VOLUME = 1.3  # volume along another principal axis over the smallest; larger ones are not refined
-ROUNDING = 1e-12  # relative growth of the radius, so that rounding errors leave no ball outside
+# Points below which no convex hull is computed, since it takes longer than it saves; affects only time.
+MIN_HULL_POINTS = 40
+MAX_EVALUATIONS = 250  # Largest number of evaluations of the volume for each start. Chosen on: rule of thumb.
+# Volume along another principal axis over the smallest; larger ones are not refined. Chosen on: rule of thumb.
+MAX_START_VOLUME = 1.3
+# Relative growth of the radius, so that rounding errors leave no ball outside. Chosen on: reasoning, some thousand
+# times the precision of numbers.
+ROUNDING = 1e-12
 
 
 def fit_capsule(balls: Balls) -> Capsule:

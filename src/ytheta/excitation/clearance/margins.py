@@ -21,7 +21,7 @@ from ytheta.shapes import Float, PerJoint, SamplesByJoint, Vector3, freeze
 if TYPE_CHECKING:
     import casadi
 
-MAX_NAMED_VIOLATIONS = 4  # in an error message
+MAX_NAMED_VIOLATIONS = 4  # affects only the length of a message
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,9 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
 CODE = "obstacle"
-MAX_BASE_DEPTH = 1e-3  # m; how far the origin of the base may be inside an obstacle, such as the floor it stands on
+# m; how far the origin of the base may be inside an obstacle, such as the floor it stands on. Chosen on: rule of
+# thumb.
+MAX_BASE_DEPTH = 1e-3
 
 
 def make_obstacle_clearance(

@@ -33,10 +33,12 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 
 CODE = "self-collision"
-# Pairs whose capsules overlap in a larger share of the poses are not checked: that is due to the design of the robot,
-# or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are checked
-# for contact only.
+# Pairs whose capsules overlap in a larger share of the poses are not checked: that is due to the design of the
+# robot, or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are
+# checked for contact only. Chosen on: rule of thumb.
 MAX_SHARE_TOO_CLOSE = 0.95
+# Number of poses, spread over the position limits, at which these shares are measured. Chosen on: reasoning, the
+# share of 0.95 is then known to within about 0.007.
 SAMPLED_POSES = 1000
 
 

@@ -25,6 +25,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.references import default_reference
 
+# Duration in s, and samples, of the reference for which gains are suggested. Chosen on: rule of thumb.
 REFERENCE_SECONDS = 10.0
 REFERENCE_SAMPLES = 400
 

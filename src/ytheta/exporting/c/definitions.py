@@ -133,11 +133,11 @@ def _indent(lines: list[str] | tuple[str, ...]) -> list[str]:
 #            grows faster than linearly with the length of a function. Values that a later part needs are in the array
 #            ``w``.
 # Operations that C has no operator for use conditional expressions if possible. Only what remains, such as roots, needs
-# the C library; ``CodeBody.library_functions`` lists it. A minimum or maximum of NaN and a limit is NaN, so that limits of
-# torques do not hide it.
+# the C library; ``CodeBody.library_functions`` lists it. A minimum or maximum of NaN and a limit is NaN, so that limits
+# of torques do not hide it.
 
 
-MAX_PART_STEPS = 3000
+MAX_PART_STEPS = 3000  # Steps of one C function; affects only the time of the C compiler
 
 _EXPRESSIONS = {
     "ADD": "{0} + {1}",
@@ -385,7 +385,7 @@ def find_number(precision: str) -> Number:
 # Names and texts of a robot in C: valid unique identifiers, and comments that nothing can end.
 
 
-MAX_PREFIX_LENGTH = 32  # characters
+MAX_PREFIX_LENGTH = 32  # Characters of a prefix; longer ones are cut. Chosen on: rule of thumb.
 # Names of files that Windows does not accept, with any extension.
 _RESERVED_FILES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
 

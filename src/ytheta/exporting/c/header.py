@@ -126,7 +126,8 @@ def find_unit(name: str, robot: Robot) -> str:
 # form of its orientation; see ``exporting.functions``. Sensors have rows behind those of the joints, only in results.
 
 
-BASE_POSITIONS = {ROTATION_VECTOR: 6, QUATERNION: 7, GRAVITY: 0}  # entries of q before those of the joints
+# Entries of q before those of the joints. Fixed by: the forms of an orientation.
+BASE_POSITIONS = {ROTATION_VECTOR: 6, QUATERNION: 7, GRAVITY: 0}
 _BASE = {
     ROTATION_VECTOR: (
         "q       position of its origin in the world in m, and the rotation vector of its axes: axis times angle, rad",

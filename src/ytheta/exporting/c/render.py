@@ -132,7 +132,7 @@ add_test(NAME {prefix}_selftest COMMAND {prefix}_selftest)
 
 MARK = b"Written by ytheta."  # in the first line of every exported file
 CMAKE_FILE = "CMakeLists.txt"
-MAX_MARK_POSITION = 8  # bytes before the mark: the beginning of a comment
+MAX_MARK_POSITION = 8  # Bytes before the mark: the beginning of a comment. Fixed by: the files that are written.
 _PROJECT = re.compile(rb"^project\((\w+) C\)$", re.MULTILINE)
 
 

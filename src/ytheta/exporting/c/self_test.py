@@ -15,10 +15,10 @@ from ytheta.exporting.functions import BETA, OBSERVER, RobotFunction, RobotFunct
 from ytheta.native.graph import Graph
 from ytheta.shapes import Float
 
-SAMPLES = 3
+SAMPLES = 3  # Samples of each function in the self-test, and their random seed. Chosen on: rule of thumb.
 SEED = 20
-STEP = 0.001  # s, of controllers and the observer
-OBSERVER_GAIN = 50.0  # 1/s
+STEP = 0.001  # s, of controllers and the observer in the self-test. Chosen on: rule of thumb.
+OBSERVER_GAIN = 50.0  # 1/s, of the observer in the self-test. Chosen on: rule of thumb.
 # Relative to the largest number of a result. Solving M qdd = … loses the digits of its condition number.
 TOLERANCES = {"double": 1e-12, "float": 1e-5}
 FORWARD_TOLERANCES = {"double": 1e-11, "float": 2e-3}

@@ -10,16 +10,16 @@ import pytest
 
 from tests.support.payload_cases import BODY
 from ytheta.identification.consistency.nearest import MARGIN
-from ytheta.payload.posterior import Posterior, make_body_prior
+from ytheta.payload.posterior import PayloadPosterior, make_body_prior
 from ytheta.payload.result import find_consistent_payload
 from ytheta.robot.inertia import Inertia, Ten
 
 STD = np.array([0.02, *[0.004] * 3, *[0.01] * 6])
 
 
-def _make_posterior(theta: Ten) -> Posterior:
+def _make_posterior(theta: Ten) -> PayloadPosterior:
     prior = make_body_prior(float(theta[0]), theta[1:4] / theta[0], 30.0)
-    return Posterior(theta, np.zeros(0), np.diag(STD**2), prior, None)
+    return PayloadPosterior(theta, np.zeros(0), np.diag(STD**2), prior, None)
 
 
 def test_a_body_stays_as_it_is() -> None:
@@ -29,7 +29,7 @@ def test_a_body_stays_as_it_is() -> None:
     np.testing.assert_array_equal(nearest.inertia.vector, BODY.vector)
 
 
-def _draw_bodies(posterior: Posterior) -> Iterator[Ten]:
+def _draw_bodies(posterior: PayloadPosterior) -> Iterator[Ten]:
     """Yield bodies of random points near the centre of mass, a little of the reference added to each."""
     rng = np.random.default_rng(0)
     center = posterior.theta[1:4] / posterior.theta[0]
@@ -42,7 +42,7 @@ def _draw_bodies(posterior: Posterior) -> Iterator[Ten]:
         yield Inertia.from_pseudo(pseudo).vector
 
 
-def _count_nearer(posterior: Posterior, theta: Ten) -> int:
+def _count_nearer(posterior: PayloadPosterior, theta: Ten) -> int:
     """Number of bodies towards which the distance to the estimate decreases: none, if theta is the nearest body."""
     gradient = (theta - posterior.theta) / STD**2
     return sum(bool(gradient @ (body - theta) < -1e-4 * abs(gradient) @ abs(body)) for body in _draw_bodies(posterior))

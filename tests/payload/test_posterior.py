@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.payload_cases import BODY
-from ytheta.payload.posterior import LogInformation, Posterior, compute_posterior, make_body_prior
+from ytheta.payload.posterior import LogInformation, PayloadPosterior, compute_posterior, make_body_prior
 
 ERRORS = np.array([0.5, -1.0, 0.3])
 
@@ -16,13 +16,13 @@ def _make_equations(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
     return A, A @ np.concatenate([BODY.vector, ERRORS]) + 1e-3 * rng.normal(size=rows)
 
 
-def _solve(*, mass: float | None = None) -> tuple[Posterior, np.ndarray, np.ndarray]:
+def _solve(*, mass: float | None = None) -> tuple[PayloadPosterior, np.ndarray, np.ndarray]:
     A, b = _make_equations()
     weight = 1e6
     return compute_posterior(LogInformation(weight * A.T @ A, weight * A.T @ b), arm_mass=30.0, mass=mass), A, b
 
 
-def _stack(posterior: Posterior, A: np.ndarray, b: np.ndarray, *, errors_std: float = 1.0) -> np.ndarray:
+def _stack(posterior: PayloadPosterior, A: np.ndarray, b: np.ndarray, *, errors_std: float = 1.0) -> np.ndarray:
     """The least-squares solution of all equations: those of the logs and those of the priors."""
     values, vectors = np.linalg.eigh(posterior.prior.precision)
     root = np.hstack([(vectors * np.sqrt(values)).T, np.zeros((10, 3))])

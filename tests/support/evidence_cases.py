@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.identification.priors.evidence import Evidence, Information, Posterior
+from ytheta.identification.priors.evidence import DataInformation, Evidence, Posterior
 from ytheta.identification.priors.prior import Family, Hyperparameter, Prior
 
 HYPER = (
@@ -35,7 +35,7 @@ def draw_evidence(seed: int = 0, *, rank: int = 6, strength: float = 3.0) -> Evi
     beta = K @ prior.mean + rng.normal(size=6)
     if rank < 6:  # like the solution of normal equations: as the prior expects along unidentified directions
         beta = K @ prior.mean + factor @ np.linalg.pinv(factor) @ (beta - K @ prior.mean)
-    return Evidence(Information(beta, factor), prior, K)
+    return Evidence(DataInformation(beta, factor), prior, K)
 
 
 def make_posterior(evidence: Evidence, hyper: np.ndarray) -> Posterior:

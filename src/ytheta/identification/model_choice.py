@@ -31,7 +31,7 @@ from ytheta.identification.equations.model_equations import LogEquations, ModelE
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes, make_noise, make_prior, select_columns
 from ytheta.identification.estimators.least_squares import solve_reweighted, solve_weighted
-from ytheta.identification.priors.evidence import Evidence, Information, Posterior
+from ytheta.identification.priors.evidence import DataInformation, Evidence, Posterior
 from ytheta.identification.priors.noise import Noise, estimate_correlation, estimate_inflation
 from ytheta.identification.priors.prior import Family, Prior, PriorSettings
 from ytheta.identification.transition_speeds import (
@@ -307,7 +307,7 @@ class _Comparison:
     def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:
         """Return the model without these families; ``similar``: a model with similar scales, to start from."""
         solution = solve_weighted(self.equations, noise.weights, self.base.beta)
-        information = Information(solution.beta, noise.compute_factor(solution.decomposition))
+        information = DataInformation(solution.beta, noise.compute_factor(solution.decomposition))
         evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
         start = None if similar is None else similar.posterior.hyper_by_name
         return _Candidate(tuple(removed), evidence.maximize(start))

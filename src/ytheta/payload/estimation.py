@@ -36,7 +36,7 @@ from ytheta.identification.priors.noise import (
 )
 from ytheta.identification.torque_model import TorqueModel
 from ytheta.payload.columns import PayloadEquations
-from ytheta.payload.posterior import LogInformation, Posterior, compute_posterior
+from ytheta.payload.posterior import LogInformation, PayloadPosterior, compute_posterior
 from ytheta.robot.inertia import Ten
 from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters
 from ytheta.robot.robot import Robot
@@ -61,8 +61,8 @@ class PayloadFit:
     inflation      number of equations that count as one, on average
     """
 
-    posterior: Posterior
-    free: Posterior
+    posterior: PayloadPosterior
+    free: PayloadPosterior
     counts: PerJoint
     unexplained: PerJoint
     residual: PerJoint
@@ -211,8 +211,8 @@ def _estimate(problems: list[_Problem], torque_squares: PerJoint, arm_mass: floa
 
 
 def _add_preparation_error(
-    posterior: Posterior, problem: _Problem, part: _WeighedLogs, torque_squares: PerJoint
-) -> Posterior:
+    posterior: PayloadPosterior, problem: _Problem, part: _WeighedLogs, torque_squares: PerJoint
+) -> PayloadPosterior:
     """Return the posterior with the variance of the payload that errors of the preparation of the logs add."""
     gain = problem.M @ (posterior.covariance @ part.gain)
     spread, _ = compute_spread(problem.equations, part.noise.weights, gain)

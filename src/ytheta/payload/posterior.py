@@ -39,7 +39,7 @@ class LogInformation:
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class PayloadPosterior:
     """The distribution of the payload and of the errors of the model.
 
     Attributes
@@ -62,7 +62,7 @@ class Posterior:
         return self.covariance[:10, :10]
 
 
-def compute_posterior(information: LogInformation, *, arm_mass: float, mass: float | None) -> Posterior:
+def compute_posterior(information: LogInformation, *, arm_mass: float, mass: float | None) -> PayloadPosterior:
     """Return the posterior; ``mass``: the known mass of the payload in kg, or None."""
     prior = make_wide_prior(arm_mass)
     x, covariance = _solve(information, prior, mass)
@@ -72,7 +72,7 @@ def compute_posterior(information: LogInformation, *, arm_mass: float, mass: flo
         x, covariance = _solve(information, prior, mass)
         if abs(_find_center(x) - center).max() <= MAX_CENTER_CHANGE:
             break
-    return Posterior(x[:10], x[10:], covariance, prior, mass)
+    return PayloadPosterior(x[:10], x[10:], covariance, prior, mass)
 
 
 def make_wide_prior(arm_mass: float) -> BodyPrior:

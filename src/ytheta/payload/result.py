@@ -20,7 +20,7 @@ from ytheta.identification.consistency.standard_parameters import Mark, mark_par
 from ytheta.identification.fit_statistics import compute_correlation
 from ytheta.payload.attachment import Attachment
 from ytheta.payload.estimation import PayloadFit
-from ytheta.payload.posterior import Posterior
+from ytheta.payload.posterior import PayloadPosterior
 from ytheta.payload.verdict import QUANTITIES, compute_jacobian, compute_quantities, reach_payload_verdict
 from ytheta.robot.inertia import Inertia, Ten, transport_matrix
 from ytheta.robot.robot import Robot
@@ -237,7 +237,7 @@ class ConsistentPayload:
     distance: float
 
 
-def find_consistent_payload(posterior: Posterior) -> ConsistentPayload | None:
+def find_consistent_payload(posterior: PayloadPosterior) -> ConsistentPayload | None:
     """Return the payload nearest to an estimate that can exist; None if there is none, as with a negative mass."""
     theta, scale = posterior.theta, LinkScale.of(posterior.prior.reference)
     if not theta[0] > 0.0:

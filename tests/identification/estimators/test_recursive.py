@@ -10,7 +10,7 @@ import pytest
 import ytheta
 from tests.support.estimation_cases import Case, make_case
 from ytheta.errors import InputError
-from ytheta.identification.estimators.recursive import Recursive, RecursiveLeastSquares, State
+from ytheta.identification.estimators.recursive import Recursive, RecursiveLeastSquares, RecursiveState
 
 
 @cache
@@ -22,7 +22,7 @@ def draw_noise() -> np.ndarray:
     return np.random.default_rng(0).normal(size=scara().tau.shape)
 
 
-def run_steps(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray | None = None) -> State:
+def run_steps(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray | None = None) -> RecursiveState:
     state = rule.init(scara().base.beta, columns)
     for Y, torque in zip(scara().Y, tau, strict=True):
         _, state = rule.step(state, Y, torque)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from tests.support.evidence_cases import compute_dense_posterior, draw_evidence, make_posterior
-from ytheta.identification.priors.evidence import Evidence, IdentityFactor, Information, Posterior
+from ytheta.identification.priors.evidence import DataInformation, Evidence, IdentityFactor, Posterior
 from ytheta.identification.priors.prior import Family
 
 HYPER = np.array([-0.7, 0.4, -1.2])
@@ -197,7 +197,7 @@ def test_directions_without_data_keep_the_prior(rank: int) -> None:
 def test_half_inverse_of_parameters_of_different_size() -> None:
     rng = np.random.default_rng(2)
     sizes = np.array([1e-6, 1.0, 1e6, 1e3])[:, None]
-    information = Information(np.zeros(4), sizes * rng.normal(size=(4, 4)))
+    information = DataInformation(np.zeros(4), sizes * rng.normal(size=(4, 4)))
     np.testing.assert_allclose(information.half_inverse.T @ information.factor, np.eye(4), atol=1e-9)
 
 

@@ -98,7 +98,7 @@ def _list_mistakes(interpretation: Interpretation, logs: Sequence[Log]) -> Itera
         yield from list_delays(interpretation)
 
 
-def make_finding(comparison: Comparison) -> Finding:
+def make_finding(comparison: MistakeComparison) -> Finding:
     """Return the finding that names a mistake, with the error that mending it would give."""
     mistake, before, after = comparison.mistake, comparison.before, comparison.after
     if comparison.is_fit_accepted:
@@ -133,7 +133,7 @@ def _compute_mean(errors: Errors) -> float:
     return float(np.sqrt(np.mean(np.minimum(errors.held_out, 1.0) ** 2)))
 
 
-def _take_median(before: PerJoint, after: PerJoint, comparison: Comparison) -> tuple[float, float]:
+def _take_median(before: PerJoint, after: PerJoint, comparison: MistakeComparison) -> tuple[float, float]:
     """Return the median over the joints concerned of errors before and after."""
     places = comparison.places
     return float(np.median(before[places])), float(np.median(after[places]))
@@ -193,7 +193,7 @@ MIN_DIFFERENCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MistakeComparison:
     """What mending a mistake changes."""
 
     interpretation: Interpretation
@@ -304,11 +304,11 @@ class Comparison:
         return self.is_fit_accepted or self.is_description_accepted or self.is_friction_accepted
 
 
-def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> Comparison | None:
+def choose_mistake(interpretation: Interpretation, mistakes: Iterable[Mistake]) -> MistakeComparison | None:
     """Return the accepted mistake with the largest gain; the first of those that explain the log equally well."""
-    best: Comparison | None = None
+    best: MistakeComparison | None = None
     for mistake in mistakes:
-        comparison = Comparison(interpretation, mistake, interpretation.errors)
+        comparison = MistakeComparison(interpretation, mistake, interpretation.errors)
         if not mistake.is_possible:
             continue
         if comparison.is_accepted and (best is None or comparison.gain > best.gain + MIN_DIFFERENCE):

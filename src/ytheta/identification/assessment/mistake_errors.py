@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
@@ -60,7 +60,7 @@ class Errors:
 
 
 @dataclass(frozen=True, eq=False)
-class JointEquations:
+class JointSums:
     """Sums of one joint by fold: ``cross`` with all recorded torques and with 1."""
 
     columns: Int[np.ndarray, "own"]
@@ -80,7 +80,7 @@ class Equations:
     described  described parameters
     """
 
-    joints: tuple[JointEquations, ...]
+    joints: tuple[JointSums, ...]
     torque: Float[np.ndarray, "joints folds channels channels"]
     drives: DriveEquations
     described: Float[np.ndarray, "columns"]
@@ -164,7 +164,7 @@ def make_equations(
         )
         everything = np.column_stack([drive * mask[:, None], C])
         gram = np.stack([A[:, part] @ A[:, part].T for part in folds])
-        joints.append(JointEquations(columns, gram, np.stack([A[:, part] @ C[part] for part in folds])))
+        joints.append(JointSums(columns, gram, np.stack([A[:, part] @ C[part] for part in folds])))
         torques.append(np.stack([C[part].T @ C[part] for part in folds]))
         drives.append(everything.T @ everything)
     return Equations(tuple(joints), np.stack(torques), DriveEquations(np.stack(drives)), beta)
@@ -181,7 +181,8 @@ def _find_directions(samples: Samples) -> SamplesByJoint:
 # Torques that drives explain beside described links: friction and rotors that must not be negative, and an offset.
 
 
-# Columns of a drive: velocity, direction, acceleration and 1; the first three must not be negative. Fixed by: the model.
+# Columns of a drive: velocity, direction, acceleration and 1; the first three must not be negative. Fixed by: the
+# model.
 DRIVE_COUNT = 4
 # Drives without some of the first three columns: the best with no negative coefficient is among them. Fixed by:
 # mathematics.
@@ -371,7 +372,7 @@ def select_samples(problem: EstimationProblem, form: Differential) -> Samples:
     )
 
 
-def _shorten(task: Task) -> Task:
+def _shorten(task: SourceRange) -> SourceRange:
     """Return the first part of a long piece."""
     samples = task.samples
     return replace(task, samples=replace(samples, last=min(samples.last, samples.first + MAX_PIECE_LENGTH)))

@@ -28,7 +28,7 @@ from ytheta.identification.assessment.torque_errors import (
 )
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.model_equations import ModelEquations
 from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
 from ytheta.identification.plan import PreparationPlan
@@ -142,7 +142,7 @@ def compute_errors(
     problem = EstimationProblem(form, sources, threads=threads)
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
 
-    def work(task: Task) -> _Piece:
+    def work(task: SourceRange) -> _Piece:
         motion = problem.motion(task)
         predicted = predict_torque(form, motion, beta, known=known)
         shown = accumulator.find_shown_samples(task)
@@ -190,7 +190,7 @@ def predict_torque(
 class _Piece:
     """What the errors need of a piece of motion, which has several times the size."""
 
-    task: Task
+    task: SourceRange
     sums: dict[str, PerJoint]
     residual: JointsBySample
     motion_range: MotionRange
@@ -199,7 +199,7 @@ class _Piece:
 
 
 def _summarize(
-    task: Task,
+    task: SourceRange,
     motion: MotionSamples,
     predicted: JointsBySample,
     mask: JointsBySample | None,
@@ -261,7 +261,7 @@ class _ErrorAccumulator:
         self.trace: list[tuple[np.ndarray, ...]] = []
         self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd at the samples of the trace
 
-    def find_shown_samples(self, task: Task) -> slice:
+    def find_shown_samples(self, task: SourceRange) -> slice:
         """Return which samples of a task are shown in the trace."""
         return slice(-task.samples.first % self.step, None, self.step)
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.shapes import BaseByBase, Float, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
 # Number of lags, in samples. With automatic decimation a period of the cut-off frequency has at most 16 samples, so the
@@ -139,7 +139,7 @@ def compute_hat_autocovariance(
 ) -> PerLagAndJoint:
     """Return h(k) of the module docstring for each joint, from some pieces of long motion."""
 
-    def work(task: Task) -> PerLagAndJoint:
+    def work(task: SourceRange) -> PerLagAndJoint:
         values = np.concatenate(list(iterate_values(problem, task)), axis=1)
         size = 1 << (values.shape[1] + LAG_COUNT - 1).bit_length()  # so long that the ends do not meet
         products = np.empty((LAG_COUNT, len(weights)))
@@ -154,10 +154,10 @@ def compute_hat_autocovariance(
     return np.asarray(total * (degrees_of_freedom / np.where(total[0] > 0.0, total[0], np.inf)))
 
 
-def select_tasks(problem: EstimationProblem, count: int) -> list[Task]:
+def select_tasks(problem: EstimationProblem, count: int) -> list[SourceRange]:
     """Return at most ``count`` short pieces, evenly distributed over the motion."""
     tasks = [
-        Task(k, samples)
+        SourceRange(k, samples)
         for k, source in enumerate(problem.sources)
         for segment, length in enumerate(source.lengths)
         for samples in problem.form.split(segment, length, source.rate, SAMPLES_PER_PIECE)
@@ -165,7 +165,7 @@ def select_tasks(problem: EstimationProblem, count: int) -> list[Task]:
     return [tasks[k] for k in np.unique(np.linspace(0, len(tasks) - 1, count).round().astype(int))]
 
 
-def iterate_values(problem: EstimationProblem, task: Task) -> Iterator[NonzerosBySample]:
+def iterate_values(problem: EstimationProblem, task: SourceRange) -> Iterator[NonzerosBySample]:
     """Yield copies of the non-zeros of Y, zero for equations that are left out."""
     for rows in problem.rows_of(task):
         values = np.array(rows.values)

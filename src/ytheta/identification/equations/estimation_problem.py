@@ -32,7 +32,7 @@ MIN_VALUES_FOR_THREADS = 5_000_000
 
 
 @dataclass(frozen=True)
-class Task:
+class SourceRange:
     """A range of samples of one source."""
 
     source: int
@@ -106,7 +106,7 @@ class EstimationProblem:
         # Weights are a function of Python, which needs every block.
         kernel_form = self.form if isinstance(self.form, KernelForm) and weigh is None else None
 
-        def work(task: Task) -> RunningSums:
+        def work(task: SourceRange) -> RunningSums:
             sums, motion = make_sums(), self.motion(task)
             equations = None if kernel_form is None else kernel_form.kernel_equations(motion)
             if equations is not None:
@@ -122,14 +122,16 @@ class EstimationProblem:
         equations = total.make_normal_equations()
         return equations if plain is None else equations.with_grams(plain)
 
-    def residuals(self, beta: PerBase, tasks: Iterable[Task] | None = None) -> Iterator[tuple[Task, JointsBySample]]:
+    def residuals(
+        self, beta: PerBase, tasks: Iterable[SourceRange] | None = None
+    ) -> Iterator[tuple[SourceRange, JointsBySample]]:
         """Yield ranges of samples, by default all in the order of time, with the residuals tau - Y ``beta``.
 
         The residuals of equations that are not used are zero. Sums of several kinds, such as squares, autocovariances
         and products with other columns, can be computed from them in one pass.
         """
 
-        def work(task: Task) -> tuple[Task, JointsBySample]:
+        def work(task: SourceRange) -> tuple[SourceRange, JointsBySample]:
             parts = []
             for rows in self.rows_of(task):
                 residual = self.layout.residual(rows, beta)
@@ -143,18 +145,18 @@ class EstimationProblem:
         for task in self.tasks():
             yield from self.rows_of(task)
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> Iterator[SourceRange]:
         """Yield all ranges of samples, in the order of time."""
         for k, source in enumerate(self.sources):
             for segment, length in enumerate(source.lengths):
                 for samples in self.form.split(segment, length, source.rate, self._piece_length):
-                    yield Task(k, samples)
+                    yield SourceRange(k, samples)
 
-    def rows_of(self, task: Task) -> Iterator[EquationRows]:
+    def rows_of(self, task: SourceRange) -> Iterator[EquationRows]:
         """Return the equations of one range of samples."""
         return self.form.rows(self.motion(task), self.sources[task.source].rate)
 
-    def motion(self, task: Task) -> MotionSamples:
+    def motion(self, task: SourceRange) -> MotionSamples:
         """Return the motion of one range of samples."""
         samples = task.samples
         return self.sources[task.source].motion(samples.segment, samples.first, samples.last)

@@ -37,7 +37,7 @@ from ytheta.identification.estimators.least_squares import (
 )
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.priors.description import FLAT_SCALE, describe_like, make_description_prior, make_model_prior
-from ytheta.identification.priors.evidence import Evidence, Information, Posterior
+from ytheta.identification.priors.evidence import DataInformation, Evidence, Posterior
 from ytheta.identification.priors.noise import (
     Noise,
     compute_mean_inflation,
@@ -73,7 +73,7 @@ class EmpiricalBayes:
         noise = estimate_noise(problem, self.correlation)
         solution = solve_weighted(equations, noise.weights, base.beta)
         beta = refine(problem, noise.weights, solution)
-        information = Information(beta, noise.compute_factor(solution.decomposition))
+        information = DataInformation(beta, noise.compute_factor(solution.decomposition))
         prior = make_prior(base, equations, self.prior)
         posterior = Evidence(information, prior, select_columns(base)).maximize()
         return _make_estimate(problem, noise, solution, posterior)

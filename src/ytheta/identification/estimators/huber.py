@@ -24,7 +24,7 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.normal_equations import NormalDecomposition, WeightFunction
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.least_squares import MIN_RELATIVE_RESIDUAL, refine, solve_weighted
@@ -145,7 +145,7 @@ def _sum_over_residuals(
 ) -> np.ndarray:
     """Return the sum of ``measure(residuals, mask)`` over all equations."""
 
-    def work(task: Task) -> np.ndarray:
+    def work(task: SourceRange) -> np.ndarray:
         residuals: list[np.ndarray] = []
         masks: list[np.ndarray] = []
         for rows in problem.rows_of(task):

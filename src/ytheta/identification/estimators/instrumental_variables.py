@@ -36,7 +36,7 @@ from scipy.linalg import solveh_banded
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.form import RegressorLayout
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
@@ -167,7 +167,7 @@ def accumulate_instruments(
     """
     layout = problem.layout
 
-    def work(task: Task) -> InstrumentSums:
+    def work(task: SourceRange) -> InstrumentSums:
         motion, rate = problem.motion(task), problem.sources[task.source].rate
         segment = smooth.get((task.source, task.samples.segment))
         instrument = motion if segment is None else segment.replace_motion(motion, task.samples.first)

@@ -29,7 +29,7 @@ from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.chain_errors import join_if_errors_grow
 from ytheta.identification.estimators.estimator import Estimate
@@ -107,7 +107,7 @@ def _triangularize(
     """Return the factor R of the QR decomposition of [A_i gamma_i]: steps 2 to 4 for all samples."""
     place, drive = arm.places[i], problem.base.robot.moving.index(arm.joints[i].name)
 
-    def work(task: Task) -> np.ndarray:
+    def work(task: SourceRange) -> np.ndarray:
         motion = problem.motion(task)
         equations = compute_joint_equations(arm, i, w, motion, drive)
         mask = form.mask(motion)

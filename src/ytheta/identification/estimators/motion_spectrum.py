@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.engine.local import map_in_order
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.shapes import Float, PerJoint, PerSample, SamplesByJoint
 
 POSITION_SHARE = 0.999  # share of the energy of a joint's position at frequencies that are not searched for noise
@@ -42,7 +42,7 @@ class RecordedSegment:
 
 def iterate_segments(problem: EstimationProblem) -> Iterator[RecordedSegment]:
     """Yield the motion of each segment as a whole."""
-    tasks: dict[tuple[int, int], list[Task]] = {}
+    tasks: dict[tuple[int, int], list[SourceRange]] = {}
     for task in problem.tasks():
         tasks.setdefault((task.source, task.samples.segment), []).append(task)
     joints = len(problem.base.robot.actuated)

@@ -43,7 +43,7 @@ MAX_ASYMMETRY = 1e-9  # relative to the largest element of a covariance; larger 
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class RecursiveState:
     """beta, the root S of its scaled covariance, the factors ``units`` of this scaling, and the noise of every joint.
 
     Attributes
@@ -98,7 +98,7 @@ class RecursiveLeastSquares:
         *,
         covariance: np.ndarray | None = None,
         variances: PerJoint | None = None,
-    ) -> State:
+    ) -> RecursiveState:
         """Return the initial state.
 
         Parameters
@@ -118,7 +118,7 @@ class RecursiveLeastSquares:
         values = np.array(beta, dtype=float)
         if covariance is None:
             units = np.ones(len(values)) if columns is None else 1.0 / columns
-            return State(values, units, math.sqrt(self.initial_spread) * np.eye(len(values)), noise)
+            return RecursiveState(values, units, math.sqrt(self.initial_spread) * np.eye(len(values)), noise)
         if covariance.shape != (len(values), len(values)):
             raise InputError(
                 f"the covariance has shape {covariance.shape}, but there are {len(values)} parameters; give the "
@@ -128,9 +128,11 @@ class RecursiveLeastSquares:
             raise InputError("the covariance is not finite; give the covariance of identified parameters, or none")
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         units = np.where(deviations > 0.0, deviations, 1.0) if columns is None else 1.0 / columns
-        return State(values, units, _compute_root(covariance / units[:, None] / units), noise)
+        return RecursiveState(values, units, _compute_root(covariance / units[:, None] / units), noise)
 
-    def step(self, state: State, Y: Float[np.ndarray, "joints base"], tau: PerJoint) -> tuple[PerJoint, State]:
+    def step(
+        self, state: RecursiveState, Y: Float[np.ndarray, "joints base"], tau: PerJoint
+    ) -> tuple[PerJoint, RecursiveState]:
         """Return the measured minus the predicted torque, and the state after this sample."""
         residual = tau - Y @ state.beta
         if not math.isfinite(residual.sum()):
@@ -140,7 +142,7 @@ class RecursiveLeastSquares:
             root *= 1.0 / math.sqrt(self.forgetting)
         noise = np.ones(len(residual)) if state.variances is None else state.variances
         change = update_root(root, Y * state.units, noise, residual)
-        return residual, State(state.beta + state.units * change, state.units, root, state.variances)
+        return residual, RecursiveState(state.beta + state.units * change, state.units, root, state.variances)
 
 
 def _compute_root(covariance: BaseByBase) -> BaseByBase:

@@ -31,7 +31,7 @@ from ytheta.identification.equations.form import RegressorLayout
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.chain_errors import OwnParameters, join_if_errors_grow
 from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
-from ytheta.identification.estimators.recursive import RecursiveLeastSquares, State, check_forgetting, discount
+from ytheta.identification.estimators.recursive import RecursiveLeastSquares, RecursiveState, check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, PerJoint
@@ -339,7 +339,7 @@ class RecursiveSequential:
         targets = np.concatenate([[tau], row[joint.later]])
         A, ones = row[None, joint.own], np.ones(len(joint.own))
         # One step of recursive least squares, with a unit residual, gives the gain and the new root.
-        _, stepped = self._joint_estimator.step(State(0.0 * ones, ones, joint.root), A, np.ones(1))
+        _, stepped = self._joint_estimator.step(RecursiveState(0.0 * ones, ones, joint.root), A, np.ones(1))
         B = joint.B + stepped.beta[:, None] * (targets - A[0] @ joint.B)
         return replace(joint, B=B, root=stepped.root)
 

@@ -38,7 +38,7 @@ from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.least_squares import WEIGHT_TOLERANCE, compute_joint_weights
@@ -297,7 +297,7 @@ def propagate_motion_noise(
     layout, stride = problem.layout, -(-problem.sample_count // MAX_SAMPLES)
     sizes = [len(columns) for columns in layout.columns]
 
-    def work(task: Task) -> tuple[list[np.ndarray], PerJoint]:
+    def work(task: SourceRange) -> tuple[list[np.ndarray], PerJoint]:
         motion = _select_every(problem.motion(task), -task.samples.first % stride, stride)
         mask = form.mask(motion)
         weights = np.ones((len(sizes), len(motion))) if mask is None else mask

@@ -45,7 +45,7 @@ MAX_LOG_SCALE = 9.0  # hyperparameters without a distribution of their own are s
 
 
 @dataclass(frozen=True, eq=False)
-class Information:
+class DataInformation:
     """What the data say about base parameters: their least-squares estimate and N, as a factor N = F Fᵀ."""
 
     beta: PerBase
@@ -67,7 +67,7 @@ class Information:
 class Evidence:
     """The evidence of data for a prior; ``K`` maps the selected standard parameters to base parameters."""
 
-    information: Information
+    information: DataInformation
     prior: Prior
     K: Float[np.ndarray, "base selected"]
 

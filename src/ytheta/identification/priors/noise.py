@@ -31,7 +31,7 @@ from ytheta.identification.equations.autocorrelation import (
     iterate_values,
     select_tasks,
 )
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.shapes import BaseByBase, Float, JointsBySample, PerBase, PerJoint
 
@@ -66,7 +66,7 @@ class Noise:
 def estimate_correlation(problem: EstimationProblem, beta: PerBase) -> PerLagAndJoint:
     """Return the autocorrelations of the residuals of ``beta``, from lag 0 to the last lag that counts."""
 
-    def work(task: Task) -> PerLagAndJoint:
+    def work(task: SourceRange) -> PerLagAndJoint:
         return _compute_autocovariance(np.concatenate(list(_iterate_residuals(problem, task, beta)), axis=1))
 
     products = np.asarray(sum(map_in_order(work, iter(select_tasks(problem, MAX_PIECES)), threads=problem.threads)))
@@ -82,7 +82,7 @@ def estimate_inflation(
     """Return C of the module docstring; ``weights`` are 1 / v_j, and ``decomposition`` is that of N."""
     count = len(decomposition.scale)
 
-    def work(task: Task) -> Float[np.ndarray, "2 base base"]:
+    def work(task: SourceRange) -> Float[np.ndarray, "2 base base"]:
         sums = np.zeros((2, count, count))
         values = np.concatenate(list(iterate_values(problem, task)), axis=1)
         size = 1 << (values.shape[1] + 2 * len(correlation)).bit_length()  # so long that the ends do not meet
@@ -132,7 +132,7 @@ def estimate_variances(
     return equations.residual_squares(beta) / np.where(counts > 0.0, remaining, 1.0)
 
 
-def _iterate_residuals(problem: EstimationProblem, task: Task, beta: PerBase) -> Iterator[JointsBySample]:
+def _iterate_residuals(problem: EstimationProblem, task: SourceRange, beta: PerBase) -> Iterator[JointsBySample]:
     for rows in problem.rows_of(task):
         residual = problem.layout.residual(rows, beta)
         yield residual if rows.mask is None else residual * rows.mask

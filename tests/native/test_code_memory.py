@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.kernel_graphs import linear_graph
 from ytheta.native import compile_graph
-from ytheta.native.codegen.entry_points import ENTRY_POINTS
+from ytheta.native.codegen.python_abi import ENTRY_POINTS
 from ytheta.native.compile import LLVM_LOCK
 
 FINALIZER = """

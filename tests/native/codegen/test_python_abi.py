@@ -14,7 +14,7 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.native import compile as machine
-from ytheta.native.codegen import entry_points
+from ytheta.native.codegen import python_abi
 
 C_TYPES: dict[str, Any] = {"ptr": ctypes.c_void_p, "i64": ctypes.c_ssize_t, "i32": ctypes.c_int}
 
@@ -22,13 +22,13 @@ C_TYPES: dict[str, Any] = {"ptr": ctypes.c_void_p, "i64": ctypes.c_ssize_t, "i32
 class Buffer(ctypes.Structure):
     """A buffer with the fields that machine code expects."""
 
-    _fields_ = tuple((name, C_TYPES[kind]) for name, kind in entry_points._FIELDS.items())
+    _fields_ = tuple((name, C_TYPES[kind]) for name, kind in python_abi._FIELDS.items())
 
 
 def test_python_fills_the_fields_of_a_buffer() -> None:
     array, view = np.arange(6.0).reshape(2, 3), Buffer()
     array.flags.writeable = False
-    flags = entry_points.FORMAT | entry_points.C_CONTIGUOUS
+    flags = python_abi.FORMAT | python_abi.C_CONTIGUOUS
     pointer = ctypes.byref(view)
     assert ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), pointer, ctypes.c_int(flags)) == 0
     expected = array.data
@@ -57,9 +57,9 @@ def test_all_that_is_used_belongs_to_the_limited_interface(tmp_path: Path) -> No
         checks = {
             "sizeof(Py_buffer)": ctypes.sizeof(Buffer),
             **{f"offsetof(Py_buffer, {name})": getattr(Buffer, name).offset for name in fields},
-            "PyBUF_WRITABLE": entry_points.WRITABLE,
-            "PyBUF_FORMAT": entry_points.FORMAT,
-            "PyBUF_C_CONTIGUOUS": entry_points.C_CONTIGUOUS,
+            "PyBUF_WRITABLE": python_abi.WRITABLE,
+            "PyBUF_FORMAT": python_abi.FORMAT,
+            "PyBUF_C_CONTIGUOUS": python_abi.C_CONTIGUOUS,
             "METH_FASTCALL": machine._METH_FASTCALL,
             "sizeof(PyMethodDef)": ctypes.sizeof(machine._MethodDefinition),
             "offsetof(PyMethodDef, ml_meth)": machine._MethodDefinition.function.offset,
@@ -77,14 +77,14 @@ def test_all_that_is_used_belongs_to_the_limited_interface(tmp_path: Path) -> No
         command = [compiler, "-c", str(source), "-I", str(include), "-o", str(tmp_path / "used.o")]
         return subprocess.run(command, capture_output=True, text=True)
 
-    functions = [*entry_points.PYTHON_FUNCTIONS, "PyCFunction_NewEx"]
-    result = compile_source(functions, entry_points._FIELDS)
+    functions = [*python_abi.PYTHON_FUNCTIONS, "PyCFunction_NewEx"]
+    result = compile_source(functions, python_abi._FIELDS)
     assert result.returncode == 0, result.stderr
-    assert compile_source([*functions, "_PyObject_GetMethod"], entry_points._FIELDS).returncode != 0  # not in the ABI
+    assert compile_source([*functions, "_PyObject_GetMethod"], python_abi._FIELDS).returncode != 0  # not in the ABI
 
 
 def test_a_python_without_the_stable_abi_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     machine.check_python.__wrapped__()
-    monkeypatch.setitem(entry_points.PYTHON_FUNCTIONS, "PyObject_DoesNotExist", ("void", ""))
+    monkeypatch.setitem(python_abi.PYTHON_FUNCTIONS, "PyObject_DoesNotExist", ("void", ""))
     with pytest.raises(InputError, match=r'backend="interpreter"'):
         machine.check_python.__wrapped__()

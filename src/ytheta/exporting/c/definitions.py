@@ -11,8 +11,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.exporting.functions import BETA, RobotFunction
-from ytheta.native.codegen.chunks import C_FUNCTIONS
 from ytheta.native.codegen.program import LEAVES, Chunk, Program, build_program
+from ytheta.native.codegen.simd import C_FUNCTIONS
 from ytheta.native.graph import Graph, Operations, count_operations
 
 

@@ -17,8 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
-from ytheta.native.codegen import entry_points
-from ytheta.native.codegen.chunks import C_FUNCTIONS, emit_c_function, emit_declarations
+from ytheta.native.codegen import python_abi
+from ytheta.native.codegen.simd import C_FUNCTIONS, emit_c_function, emit_declarations
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -66,7 +66,6 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     """Return the LLVM module of a graph as text, with chunks of ``max_steps`` steps and tiles of ``tile`` samples."""
     # The code generator is imported here, since kernels from the cache do not need it.
     from ytheta.native.codegen import tiles
-    from ytheta.native.codegen.chunks import emit_chunks
     from ytheta.native.codegen.entry_points import compute_scratch_bytes, emit_entry_points
     from ytheta.native.codegen.program import Layout, build_program
     from ytheta.native.codegen.trigonometry import emit_sine_cosine
@@ -78,22 +77,22 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     return "\n".join(
         [
             emit_declarations(lanes),
-            entry_points.emit_declarations(),
+            python_abi.emit_declarations(),
             f"@scratch = constant i64 {compute_scratch_bytes(layout)}",
             f"@columns = constant i64 {layout.stride}",
             f"@block_samples = constant i64 {layout.block_samples}",
             emit_sine_cosine(lanes),
             *(emit_c_function(name, lanes) for name in c_functions),
-            *emit_chunks(program, layout),
+            *tiles.emit_chunks(program, layout),
             tiles.emit_pack(layout),
             tiles.emit_copy(),
             tiles.emit_unpack(layout),
             tiles.emit_write_dense(layout, len(program.chunks)),
             tiles.emit_write_block(layout, len(program.chunks)),
             tiles.emit_feed_blocks(layout),
-            entry_points.emit_acquire_array(),
-            entry_points.emit_acquire_bytes(),
-            entry_points.emit_release(),
+            python_abi.emit_acquire_array(),
+            python_abi.emit_acquire_bytes(),
+            python_abi.emit_release(),
             emit_entry_points(layout),
             f"attributes #0 = {{ noinline nounwind {options} }}",
             "attributes #1 = { nounwind }",

@@ -1,14 +1,16 @@
 """Load a robot from the catalog or from a file of any format.
 
-First the steps of ``load``, then the choice of the reader, the file that a name stands for, and findings."""
+First the steps of ``load``, then the choice of the reader, the file that a name stands for, and findings.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import NoneType
+from typing import TYPE_CHECKING
 
 from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
@@ -24,7 +26,30 @@ from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml import IDENTIFICATION, NO_XACRO_ARGS, read_toml
 from ytheta.robot.robot import Robot
 
+if TYPE_CHECKING:
+    from ytheta.files.xml_document import Node
+
 log = logging.getLogger("ytheta")
+
+XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
+XACRO_EXTENSION = ".xacro"
+SDF_EXTENSIONS = (".sdf", ".world")
+# Largest number of files in a row that extend each other. Chosen on: rule of thumb.
+MAX_EXTENDED_FILES = 16
+
+
+@dataclass(frozen=True)
+class DescriptionOptions:
+    """Options that the readers of all formats share; ``load`` describes them.
+
+    ``package_paths`` and ``allow_paths`` are resolved.
+    """
+
+    snap: float = SNAP
+    fix_base: bool = False
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
+    package_paths: tuple[Path, ...] = ()
+    allow_paths: tuple[Path, ...] = ()
 
 
 def load(
@@ -173,13 +198,6 @@ def _is_identified(path: Path) -> bool:
 # Read a file of any format, and the robots that it extends, as it is: without symbols, locks or checks.
 
 
-XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
-XACRO_EXTENSION = ".xacro"
-SDF_EXTENSIONS = (".sdf", ".world")
-# Largest number of files in a row that extend each other. Chosen on: rule of thumb.
-MAX_EXTENDED_FILES = 16
-
-
 def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, ...] = ()) -> Robot:
     """Read the robot of a file.
 
@@ -209,55 +227,48 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
         raise InputError(NO_XACRO_ARGS)
     else:
         root = parse_xml(content, path)
-    if root.tag == "robot":
-        from ytheta.robot.reading.description import find_closure_tolerance  # imported here, as only URDFs need it
-        from ytheta.robot.reading.urdf import read_urdf
+    robot = _choose_reader(root)(
+        root,
+        path,
+        options.snap,
+        fix_base=options.fix_base,
+        package_paths=options.package_paths,
+        allow_paths=options.allow_paths,
+    )
+    return _close_loops_of_table(robot, path, root) if root.tag == "robot" else robot
 
-        robot = read_urdf(
-            root,
-            path,
-            options.snap,
-            fix_base=options.fix_base,
-            package_paths=options.package_paths,
-            allow_paths=options.allow_paths,
-        )
-        return _close_loops_of_table(robot, path, find_closure_tolerance(root.descendants()))
-    if root.tag == "mujoco":
-        from ytheta.robot.reading.mjcf.reader import read_mjcf  # imported here, since only MJCF files need it
 
-        return read_mjcf(
-            root,
-            path,
-            options.snap,
-            fix_base=options.fix_base,
-            package_paths=options.package_paths,
-            allow_paths=options.allow_paths,
-        )
-    if root.tag == "sdf":
-        from ytheta.robot.reading.sdf.reader import read_sdf  # imported here, since only SDF files need it
+def _choose_reader(root: Node) -> Callable[..., Robot]:
+    """Return the reader of an XML document; it is imported here, since a file needs only one of them."""
+    match root.tag:
+        case "robot":
+            from ytheta.robot.reading.urdf import read_urdf
 
-        return read_sdf(
-            root,
-            path,
-            options.snap,
-            fix_base=options.fix_base,
-            package_paths=options.package_paths,
-            allow_paths=options.allow_paths,
-        )
+            return read_urdf
+        case "mujoco":
+            from ytheta.robot.reading.mjcf.reader import read_mjcf
+
+            return read_mjcf
+        case "sdf":
+            from ytheta.robot.reading.sdf.reader import read_sdf
+
+            return read_sdf
     raise root.error(
         "this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>, nor an SDF, which "
         "starts with <sdf>; check the file"
     )
 
 
-def _close_loops_of_table(robot: Robot, path: Path, tolerance: float) -> Robot:
+def _close_loops_of_table(robot: Robot, path: Path, root: Node) -> Robot:
     """Return the robot of a URDF with the loops of a robot.yaml beside it, if there is one."""
     table = path.parent / robot_yaml.FILE_NAME
     if not exists(table):
         return robot
     if path.stem != table.stem:
         return replace(robot, findings=(*robot.findings, robot_yaml.describe_unused_table(table)))
-    return robot_yaml.close_tree(robot, table, tolerance)
+    from ytheta.robot.reading.description import find_closure_tolerance
+
+    return robot_yaml.close_tree(robot, table, find_closure_tolerance(root.descendants()))
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], options: DescriptionOptions) -> Robot:
@@ -315,23 +326,6 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):  # a name that is too long, or contains a null character
         return False
-
-
-# How a robot description is read: rounding of angles, the base, and the files that may be opened.
-
-
-@dataclass(frozen=True)
-class DescriptionOptions:
-    """Options that the readers of all formats share; ``load`` describes them.
-
-    ``package_paths`` and ``allow_paths`` are resolved.
-    """
-
-    snap: float = SNAP
-    fix_base: bool = False
-    xacro_args: Mapping[str, str] = field(default_factory=dict)
-    package_paths: tuple[Path, ...] = ()
-    allow_paths: tuple[Path, ...] = ()
 
 
 # What a user should know about the numbers of a description: inconsistent inertias, friction that drives.

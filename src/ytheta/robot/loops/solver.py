@@ -5,7 +5,7 @@ closed samples to other actuated coordinates in short strides. Short strides kee
 continuous set of solutions to which its home configuration belongs. Branches cross at singular poses: a flat
 parallelogram can open again as a parallelogram or as an antiparallelogram. There the velocities of the free coordinates
 change suddenly, so that ``keep_direction`` detects a change of branch. The equations are arguments of both functions:
-``robot.loops.equations`` evaluates them in NumPy, ``dynamics.loops.solver`` in compiled code.
+``robot.loops.equations`` evaluates them in NumPy, ``dynamics.loop_solver`` in compiled code.
 
 A sample is a row of coordinates x. ``free`` lists the indices of the coordinates that the solver may change.
 """

@@ -48,6 +48,15 @@ def check_unique(names: Iterable[str], what: str) -> None:
             raise RobotError(f"a {what} has no name; give it one")
 
 
+def make_unique(proposal: str, used_names: set[str]) -> str:
+    """Return the proposed name, with a number appended if it is already used. The result is added to ``used_names``."""
+    name, count = proposal, 2
+    while name in used_names:
+        name, count = f"{proposal}_{count}", count + 1
+    used_names.add(name)
+    return name
+
+
 def find_repeated(names: Iterable[str]) -> list[str]:
     """Return the names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]

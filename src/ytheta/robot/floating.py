@@ -12,6 +12,7 @@ import numpy as np
 
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
+from ytheta.robot.checks import make_unique
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot, check_is_robot
@@ -40,8 +41,8 @@ def float_base(robot: Robot) -> Robot:
         joints[joints.index(fixed)] = Joint(fixed.name, JointKind.FREE, fixed.parent, fixed.child)
     else:
         pose = robot.mounting
-        world = _make_unique(WORLD, {link.name for link in links} | {marker.name for marker in robot.markers})
-        name = _make_unique(FREE_JOINT, {joint.name for joint in joints} | set(robot.moving))
+        world = make_unique(WORLD, {link.name for link in links} | {marker.name for marker in robot.markers})
+        name = make_unique(FREE_JOINT, {joint.name for joint in joints} | set(robot.moving))
         links.insert(0, Link(world))
         joints.insert(0, Joint(name, JointKind.FREE, world, robot.base.name))
     return replace(
@@ -83,8 +84,8 @@ def add_wrench_sensor(robot: Robot, joint: str | None = None, *, frame: Frame = 
     if joint is None:
         if robot.floating:
             raise InputError(f"the wrench on the floating base of robot {robot.name!r} needs no sensor; log it as such")
-        world = _make_unique(WORLD, {link.name for link in robot.links} | {marker.name for marker in robot.markers})
-        name = _make_unique(BASE_SENSOR, {each.name for each in robot.joints} | set(robot.moving))
+        world = make_unique(WORLD, {link.name for link in robot.links} | {marker.name for marker in robot.markers})
+        name = make_unique(BASE_SENSOR, {each.name for each in robot.joints} | set(robot.moving))
         sensor = Joint(name, JointKind.SENSOR, world, robot.base.name, placement=frame, seat=frame.inverse())
         return replace(robot, links=(Link(world), *robot.links), joints=(sensor, *robot.joints))
     fixed = robot.joint(joint)
@@ -159,13 +160,6 @@ def refuse_floating_base(robot: Robot, purpose: str) -> None:
             f"robot {robot.name!r} has a sensor joint, {sensor!r}, which {purpose} does not support; make it a fixed "
             "joint"
         )
-
-
-def _make_unique(proposal: str, used: set[str]) -> str:
-    name, count = proposal, 2
-    while name in used:
-        name, count = f"{proposal}_{count}", count + 1
-    return name
 
 
 # The motion of a floating base: orientations, twists, and the rates of its coordinates.

@@ -28,6 +28,7 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 Position: TypeAlias = tuple[Scalar, Scalar, Scalar]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
+AXES: Mapping[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 NO_VALUES: Mapping[str, float] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""What the readers of URDF, MJCF and SDF share: findings about a file, unique names, precision of its numbers."""
+"""What the readers of URDF, MJCF and SDF share: findings about a file, and the precision of its numbers."""
 
 from __future__ import annotations
 
@@ -47,15 +47,6 @@ class FindingCollector:
 
 def _list_names(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
-
-
-def make_unique(proposal: str, used_names: set[str]) -> str:
-    """Return the proposed name, with a number appended if it is already used. The result is added to ``used_names``."""
-    name, count = proposal, 2
-    while name in used_names:
-        name, count = f"{proposal}_{count}", count + 1
-    used_names.add(name)
-    return name
 
 
 # The precision of a description: how many digits its geometry has, and how well loops can close because of that.

@@ -23,7 +23,7 @@ from pathlib import Path
 from ytheta.errors import InputError, MissingExtraError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_small_file
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import Frame, Vector
+from ytheta.robot.frame import AXES, Frame
 from ytheta.robot.loops.independent import choose_actuated
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Loop
 from ytheta.robot.robot import Robot
@@ -32,7 +32,6 @@ FILE_NAME = "robot.yaml"
 # Largest robot.yaml (bytes) that is read. Chosen on: rule of thumb.
 MAX_SIZE = 1024 * 1024
 KINDS = {"6d": JointKind.FIXED, "3d": JointKind.POINT}
-AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 UNIVERSAL, FIXED = "ujoint_", "fixed"
 
 

@@ -13,6 +13,11 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.mjcf.attributes import Compiler, Defaults, find_kind, read_leading, read_limits
 
+Terms: TypeAlias = tuple[tuple[str, float], ...]
+FixedTendons: TypeAlias = Mapping[str, Terms]
+
+NO_TENDONS: FixedTendons = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class Actuation:
@@ -21,14 +26,6 @@ class Actuation:
     effort: float = 0.0
     rotor_inertia: float = 0.0
     viscous: float = 0.0
-
-
-# Fixed tendons of MJCF: their length is a linear function of joint positions, so that actuators on them drive joints.
-#
-# Spatial tendons, whose length depends on paths through sites, are not modelled.
-
-
-NO_TENDONS: FixedTendons = MappingProxyType({})
 
 
 def read_actuators(
@@ -84,8 +81,10 @@ def _find_max_force(node: Node, compiler: Compiler) -> float:
     return min((max(abs(lower), abs(upper)) for lower, upper in filter(None, bounds)), default=math.inf)
 
 
-Terms: TypeAlias = tuple[tuple[str, float], ...]
-FixedTendons: TypeAlias = Mapping[str, Terms]
+# Fixed tendons of MJCF: their length is a linear function of joint positions, so that actuators on them drive joints.
+#
+# Spatial tendons, whose length depends on paths through sites, are not modelled.
+
 
 _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame, Vector, scale_to_order_one, to_rows, to_vector
+from ytheta.robot.frame import AXES, IDENTITY, Frame, scale_to_order_one, to_rows, to_vector
 from ytheta.robot.reading.snap import Snapper
 from ytheta.shapes import Float
 
@@ -191,7 +191,6 @@ def _merge(inherited: Attributes, explicit: Attributes) -> dict[str, str]:
 # The poses of bodies and frames are snapped. The poses of geoms and inertials are not.
 
 
-_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 # Smallest length of a vector or quaternion that has a direction. Chosen on: reasoning, just above rounding errors.
 _MIN_LENGTH = 1e-14
 # Largest coordinate (m); squares of smaller numbers do not overflow. Chosen on: reasoning.
@@ -243,7 +242,7 @@ def _read_axisangle(node: Node, compiler: Compiler) -> Frame:
 def _read_euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
     rotation = IDENTITY
     for letter, angle in zip(compiler.eulerseq, node.numbers("euler", 3), strict=True):
-        turn = Frame.turn(_AXES[letter.lower()], snapper.snap_angle(compiler.to_radians(angle), node.where))
+        turn = Frame.turn(AXES[letter.lower()], snapper.snap_angle(compiler.to_radians(angle), node.where))
         rotation = rotation @ turn if letter.islower() else turn @ rotation
     return rotation
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from ytheta.files.xml_document import Node
+from ytheta.robot.checks import make_unique
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
-from ytheta.robot.reading.description import make_unique
 from ytheta.robot.reading.mjcf.attributes import (
     ORIENTATIONS,
     Compiler,

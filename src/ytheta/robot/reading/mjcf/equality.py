@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
+from ytheta.robot.checks import make_unique
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
-from ytheta.robot.reading.description import FindingCollector, make_unique
+from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.mjcf.actuators import FixedTendons, Terms
 from ytheta.robot.reading.mjcf.attributes import Compiler, Defaults, read_flag, read_pose, read_segment
 from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody

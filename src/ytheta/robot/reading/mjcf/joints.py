@@ -24,10 +24,11 @@ from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
+from ytheta.robot.checks import make_unique
 from ytheta.robot.floating import list_home
-from ytheta.robot.frame import Frame, Vector, to_vector
+from ytheta.robot.frame import AXES, Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
-from ytheta.robot.reading.description import FindingCollector, make_unique
+from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.attributes import Compiler, read_choice, read_leading, read_limits
 from ytheta.robot.reading.mjcf.bodies import MjcfBody
@@ -36,7 +37,6 @@ from ytheta.robot.reading.snap import Snapper, normalize_axis
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 
-BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 # Numbers of joints that a ball or a floating base cannot have.
 JOINT_FORCES = ("damping", "armature", "frictionloss", "stiffness", "springdamper")
 BALL_POSITIONS, FREE_POSITIONS = 4, 7  # numbers in qpos: a quaternion; a position and a quaternion
@@ -114,7 +114,7 @@ class JointReader:
         position = around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
         anchor = Frame(position.translation)
         hinges: list[MjcfJoint] = []
-        for letter, axis in BALL_AXES.items():
+        for letter, axis in AXES.items():
             last = letter == "z"
             joint = Joint(
                 make_unique(f"{name}.{letter}", self.joint_names),
@@ -284,7 +284,7 @@ def _assign(qpos: Sequence[float], joints: Sequence[MjcfJoint]) -> dict[str, flo
         if len(values) == 1:
             home[joint.joint.name] = values[0]
         elif len(values) == BALL_POSITIONS:
-            names = (hinge.joint.name for hinge in joints[k : k + len(BALL_AXES)])
+            names = (hinge.joint.name for hinge in joints[k : k + len(AXES)])
             home |= dict(zip(names, _compute_angles(values), strict=True))
         elif joint.base_pose is not None:
             home |= dict.fromkeys(BASE_COORDINATES, 0.0) | dict(list_home(_read_pose(values)))

@@ -19,7 +19,7 @@ from ytheta.errors import InputError, suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.checks import check_shape
 from ytheta.robot.floating import list_home
-from ytheta.robot.frame import Frame, Vector, to_vector
+from ytheta.robot.frame import AXES, Frame, Vector, to_vector
 from ytheta.robot.loops.independent import choose_actuated
 from ytheta.robot.missing_meshes import describe_missing_meshes
 from ytheta.robot.parts import CollisionShape, Joint, JointKind, Link, ShapeKind, describe_mesh
@@ -38,7 +38,7 @@ from ytheta.robot.reading.mjcf.bodies import WORLD, MjcfBody, identify_element, 
 from ytheta.robot.reading.mjcf.document import insert_includes, locate_asset, merge_sections, resolve_packages
 from ytheta.robot.reading.mjcf.equality import EqualityReader
 from ytheta.robot.reading.mjcf.expansion import expand_models
-from ytheta.robot.reading.mjcf.joints import BALL_AXES, JointReader, find_props, read_home
+from ytheta.robot.reading.mjcf.joints import JointReader, find_props, read_home
 from ytheta.robot.reading.mjcf.meshes import MeasuredMeshes, measure_meshes
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.solids import MASSLESS, BodyInertia
@@ -116,7 +116,7 @@ def read_mjcf(
     base_home = {name: value for pose in poses for name, value in list_home(pose)}
     home = {**refs, **base_home, **read_home(merge_sections(root, "keyframe"), mjcf_joints)}
     home_in_order = tuple((name, home[name]) for name in robot.coordinates if home.get(name, 0.0) != 0.0)
-    driven = (name for joint in actuation for name in (joint, *(f"{joint}.{letter}" for letter in BALL_AXES)))
+    driven = (name for joint in actuation for name in (joint, *(f"{joint}.{letter}" for letter in AXES)))
     return choose_actuated(replace(robot, home=home_in_order), driven)
 
 

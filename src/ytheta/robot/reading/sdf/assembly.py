@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from ytheta.errors import RobotError
 from ytheta.files.xml_document import Node
+from ytheta.robot.checks import make_unique
 from ytheta.robot.floating import FREE_JOINT, list_home
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
-from ytheta.robot.reading.description import FindingCollector, make_unique
+from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.sdf.joints import BALL, GEARBOX, ChainReader, SdfJoint
 from ytheta.robot.reading.sdf.models import SEPARATOR, WORLD, SdfContent
 from ytheta.robot.structure import MAX_JOINTS

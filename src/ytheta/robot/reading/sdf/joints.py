@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame, Vector, to_vector
+from ytheta.robot.frame import AXES, IDENTITY, Frame, Vector, to_vector
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits
 from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.sdf.document import DRAKE
@@ -45,7 +45,6 @@ _PLANAR_PARTS: tuple[tuple[str, JointKind, Vector], ...] = (
     ("y", JointKind.PRISMATIC, (0.0, 1.0, 0.0)),
     ("turn", JointKind.REVOLUTE, (0.0, 0.0, 1.0)),
 )
-_BALL_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,7 @@ class ChainReader:
             self.findings.note("ball joints become three hinges about x, y and z: {}", joint.name)
             self._report_drive(joint)
             hinges = [
-                Joint(f"{joint.name}.{letter}", JointKind.REVOLUTE, "", "", axis=axis)
-                for letter, axis in _BALL_AXES.items()
+                Joint(f"{joint.name}.{letter}", JointKind.REVOLUTE, "", "", axis=axis) for letter, axis in AXES.items()
             ]
             return Chain(_connect(hinges, joint, parent, child))
         if joint.kind in UNIVERSAL:

@@ -20,10 +20,11 @@ from ytheta.conventions import CLOSURE_TOLERANCE, STANDARD_GRAVITY
 from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
+from ytheta.robot.checks import make_unique
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.loops.independent import ACTUATED, choose_actuated
 from ytheta.robot.parts import CollisionShape, Coupling, Force, Link
-from ytheta.robot.reading.description import FindingCollector, find_closure_tolerance, make_unique
+from ytheta.robot.reading.description import FindingCollector, find_closure_tolerance
 from ytheta.robot.reading.sdf.assembly import Assembly, RobotSelection, assemble, is_movable, select_robot
 from ytheta.robot.reading.sdf.document import MERGED, FileFinder, expand_document
 from ytheta.robot.reading.sdf.elements import read_flag, read_number, read_numbers, require_text

@@ -119,7 +119,7 @@ def _take_first(waiting: deque[_Batch[Item, Result]]) -> list[Result]:
 
 
 class _Batch(Generic[Item, Result]):
-    """Items for one thread. No code holds its locks for a while, which an interruption could keep from unlocking them."""
+    """Items for one thread. Its locks protect no section of code, which an interruption could leave locked."""
 
     def __init__(self, work: Callable[[Item], Result], items: list[Item]) -> None:
         self._work, self._items = work, items

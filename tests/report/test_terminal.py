@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ytheta.report.numbers import format_count, format_percent
-from ytheta.report.terminal import FittedTable, TableColumn, escape_control_characters, fit_table, safe_text
+from ytheta.report.terminal import FittedTable, TerminalColumn, escape_control_characters, fit_table, safe_text
 
 
 def lines(table: FittedTable) -> list[str]:
@@ -22,10 +22,10 @@ def lines(table: FittedTable) -> list[str]:
 def test_tables_fit() -> None:
     numbers = [Text("0.12345"), Text("-6789.0")]
     columns = [
-        TableColumn("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], align_left=True),
-        TableColumn("value", numbers),
-        TableColumn("of variation %", numbers, short_heading="var. %", drop_priority=2),
-        TableColumn("raw", numbers, drop_priority=1),
+        TerminalColumn("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], align_left=True),
+        TerminalColumn("value", numbers),
+        TerminalColumn("of variation %", numbers, short_heading="var. %", drop_priority=2),
+        TerminalColumn("raw", numbers, drop_priority=1),
     ]
     for width in range(20, 90):
         table = fit_table(columns, width)

@@ -1,4 +1,4 @@
-"""How commands parse the values of options, and how they print."""
+"""How commands parse the values of options, how they share groups of options, and how they print."""
 
 from __future__ import annotations
 

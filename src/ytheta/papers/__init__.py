@@ -1,0 +1,1 @@
+"""The tables and figures of the five papers, computed again and compared with their print: ``ytheta reproduce``."""

@@ -1,4 +1,4 @@
-"""fernandez2000: the regressor by Kronecker products, and Figs. 1 to 4."""
+"""fernandez2000: the regressor by Kronecker products, and adaptive control of a PUMA with six joints, Figs. 1 to 4."""
 
 from __future__ import annotations
 
@@ -249,14 +249,6 @@ def _compute_relative_error(value: object, expected: object) -> float:
     return float(np.abs(difference).max() / np.abs(np.asarray(expected, dtype=float)).max())
 
 
-# Fig. 1 to 4 of fernandez2000: positions, velocities and accelerations with their references, and estimates.
-
-
-JOINTS = tuple(f"joint {k}" for k in range(1, 7))
-NO_ADAPTATION = 1e-9  # gain of a law whose estimate stays where it is
-LARGEST_BASE_PARAMETERS = 6  # number of estimates in Fig. 4
-
-
 # The simulation of fernandez2000 sec. 5: Slotine–Li on a PUMA with six joints and the paper's gains.
 #
 # The paper gives Lambda = 39, Gamma = 0.075 (its inverse is the gain in (31)) and K_D = 35. It does not give the data
@@ -270,6 +262,108 @@ LARGEST_BASE_PARAMETERS = 6  # number of estimates in Fig. 4
 
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # from the paper
+STEP = 5e-4  # s
+SECONDS = 30.0
+PLOTTED_SECONDS = 8.0  # in Fig. 1 to 3
+POINT_INTERVAL = 0.5  # s, between two points of the trajectory
+
+
+def make_point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
+    """Return quintic polynomials between random points, one every half second, with a stop at each point."""
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-reach, reach, (int(seconds / POINT_INTERVAL) + 2, joints))
+
+    def evaluate(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        k = np.minimum((t / POINT_INTERVAL).astype(int), len(points) - 2)
+        s, difference = (t / POINT_INTERVAL - k)[:, None], points[k + 1] - points[k]
+        q = points[k] + difference * (10 * s**3 - 15 * s**4 + 6 * s**5)
+        qd = difference * (30 * s**2 - 60 * s**3 + 30 * s**4) / POINT_INTERVAL
+        return q, qd, difference * (60 * s - 180 * s**2 + 120 * s**3) / POINT_INTERVAL**2
+
+    return evaluate
+
+
+@cache
+def load_puma() -> Robot:
+    """Load the robot once, because loading logs the warnings of its description."""
+    return load("puma560")
+
+
+def make_puma_law(adaptation: float = 1.0 / GAMMA) -> SlotineLi:
+    """Return the law with 60 unknown parameters, those of the links; friction and rotor inertia are known."""
+    return SlotineLi(load_puma(), convergence=LAMBDA, damping=K_D, adaptation=adaptation)
+
+
+@dataclass(frozen=True, eq=False)
+class PumaRun:
+    """A run, its reference trajectory, and its estimates."""
+
+    law: SlotineLi
+    trajectory: ReferenceTrajectory
+    runs: Runs
+
+    @property
+    def t(self) -> Float[np.ndarray, "instants"]:
+        return self.runs.t
+
+    @cached_property
+    def reference(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.trajectory(self.t)
+
+    @cached_property
+    def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, qd and qdd."""
+        q, qd = self.runs.q[0], self.runs.qd[0]
+        return q, qd, forward_dynamics(self.law.robot)(q, qd, self.runs.tau[0])
+
+    @cached_property
+    def base(self) -> tuple[Float[np.ndarray, "instants base"], Float[np.ndarray, "base"]]:
+        """Estimated and true base parameters: the combinations of the 60 parameters that have an effect."""
+        unknowns = self.law.unknowns
+        K = base_parameters(self.law.robot).K[:, list(unknowns.indices)]
+        return self.runs.estimate[0] @ K.T, K @ unknowns.nominal
+
+    @cached_property
+    def lyapunov(self) -> Float[np.ndarray, "instants"]:
+        return evaluate_lyapunov(self.law, self.runs, self.reference)
+
+    def rms_error(self, derivative: int, begin: float, end: float) -> float:
+        """Return the rms error of q, qd or qdd of all joints between two times."""
+        within = (self.t >= begin) & (self.t < end)
+        return float(compute_rms((self.motion[derivative] - self.reference[derivative])[within]))
+
+    @cached_property
+    def base_error(self) -> Float[np.ndarray, "instants"]:
+        """The distance of the base parameters from the truth, relative to the truth."""
+        return _compute_relative_distance(*self.base)
+
+    @cached_property
+    def standard_error(self) -> Float[np.ndarray, "instants"]:
+        """Likewise of the standard parameters."""
+        return _compute_relative_distance(self.runs.estimate[0], self.law.unknowns.nominal)
+
+
+def _compute_relative_distance(
+    estimate: Float[np.ndarray, "instants params"], truth: Float[np.ndarray, "params"]
+) -> Float[np.ndarray, "instants"]:
+    return np.linalg.norm(estimate - truth, axis=1) / np.linalg.norm(truth)
+
+
+def simulate(law: SlotineLi, seconds: float) -> PumaRun:
+    """Simulate the law from a start on the reference trajectory, with half of every parameter as initial estimate."""
+    trajectory = make_point_to_point_reference(1, 6, SECONDS, reach=1.2)
+    loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
+    q, qd, _ = trajectory(np.zeros(1))
+    start = loop.init(q, qd, estimate=0.5 * law.unknowns.nominal[None])
+    return PumaRun(law, trajectory, loop.run(start, trajectory, seconds, every=10))
+
+
+# Fig. 1 to 4 of fernandez2000: positions, velocities and accelerations with their references, and estimates.
+
+
+JOINTS = tuple(f"joint {k}" for k in range(1, 7))
+NO_ADAPTATION = 1e-9  # gain of a law whose estimate stays where it is
+LARGEST_BASE_PARAMETERS = 6  # number of estimates in Fig. 4
 OPEN_SETTINGS = (
     "the data of the PUMA 600, the points of the trajectory, the initial estimate and the initial position; the "
     f"curves are missing in the scan. The paper gives Λ = {LAMBDA:g}, Γ = {GAMMA:g} and K_D = {K_D:g}. Chosen here: "
@@ -400,99 +494,3 @@ def _plot_lyapunov(run: PumaRun) -> Plot:
         (Axis("V", log=True),),
         caption="Not in the paper. It never rises.",
     )
-
-
-STEP = 5e-4  # s
-SECONDS = 30.0
-PLOTTED_SECONDS = 8.0  # in Fig. 1 to 3
-POINT_INTERVAL = 0.5  # s, between two points of the trajectory
-
-
-def make_point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
-    """Return quintic polynomials between random points, one every half second, with a stop at each point."""
-    rng = np.random.default_rng(seed)
-    points = rng.uniform(-reach, reach, (int(seconds / POINT_INTERVAL) + 2, joints))
-
-    def evaluate(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        k = np.minimum((t / POINT_INTERVAL).astype(int), len(points) - 2)
-        s, difference = (t / POINT_INTERVAL - k)[:, None], points[k + 1] - points[k]
-        q = points[k] + difference * (10 * s**3 - 15 * s**4 + 6 * s**5)
-        qd = difference * (30 * s**2 - 60 * s**3 + 30 * s**4) / POINT_INTERVAL
-        return q, qd, difference * (60 * s - 180 * s**2 + 120 * s**3) / POINT_INTERVAL**2
-
-    return evaluate
-
-
-@cache
-def load_puma() -> Robot:
-    """Load the robot once, because loading logs the warnings of its description."""
-    return load("puma560")
-
-
-def make_puma_law(adaptation: float = 1.0 / GAMMA) -> SlotineLi:
-    """Return the law with 60 unknown parameters, those of the links; friction and rotor inertia are known."""
-    return SlotineLi(load_puma(), convergence=LAMBDA, damping=K_D, adaptation=adaptation)
-
-
-@dataclass(frozen=True, eq=False)
-class PumaRun:
-    """A run, its reference trajectory, and its estimates."""
-
-    law: SlotineLi
-    trajectory: ReferenceTrajectory
-    runs: Runs
-
-    @property
-    def t(self) -> Float[np.ndarray, "instants"]:
-        return self.runs.t
-
-    @cached_property
-    def reference(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.trajectory(self.t)
-
-    @cached_property
-    def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, qd and qdd."""
-        q, qd = self.runs.q[0], self.runs.qd[0]
-        return q, qd, forward_dynamics(self.law.robot)(q, qd, self.runs.tau[0])
-
-    @cached_property
-    def base(self) -> tuple[Float[np.ndarray, "instants base"], Float[np.ndarray, "base"]]:
-        """Estimated and true base parameters: the combinations of the 60 parameters that have an effect."""
-        unknowns = self.law.unknowns
-        K = base_parameters(self.law.robot).K[:, list(unknowns.indices)]
-        return self.runs.estimate[0] @ K.T, K @ unknowns.nominal
-
-    @cached_property
-    def lyapunov(self) -> Float[np.ndarray, "instants"]:
-        return evaluate_lyapunov(self.law, self.runs, self.reference)
-
-    def rms_error(self, derivative: int, begin: float, end: float) -> float:
-        """Return the rms error of q, qd or qdd of all joints between two times."""
-        within = (self.t >= begin) & (self.t < end)
-        return float(compute_rms((self.motion[derivative] - self.reference[derivative])[within]))
-
-    @cached_property
-    def base_error(self) -> Float[np.ndarray, "instants"]:
-        """The distance of the base parameters from the truth, relative to the truth."""
-        return _compute_relative_distance(*self.base)
-
-    @cached_property
-    def standard_error(self) -> Float[np.ndarray, "instants"]:
-        """Likewise of the standard parameters."""
-        return _compute_relative_distance(self.runs.estimate[0], self.law.unknowns.nominal)
-
-
-def _compute_relative_distance(
-    estimate: Float[np.ndarray, "instants params"], truth: Float[np.ndarray, "params"]
-) -> Float[np.ndarray, "instants"]:
-    return np.linalg.norm(estimate - truth, axis=1) / np.linalg.norm(truth)
-
-
-def simulate(law: SlotineLi, seconds: float) -> PumaRun:
-    """Simulate the law from a start on the reference trajectory, with half of every parameter as initial estimate."""
-    trajectory = make_point_to_point_reference(1, 6, SECONDS, reach=1.2)
-    loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
-    q, qd, _ = trajectory(np.zeros(1))
-    start = loop.init(q, qd, estimate=0.5 * law.unknowns.nominal[None])
-    return PumaRun(law, trajectory, loop.run(start, trajectory, seconds, every=10))

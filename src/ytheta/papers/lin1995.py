@@ -1,4 +1,4 @@
-"""lin1995: Tables I to III, and the identification of the Stanford arm."""
+"""lin1995: minimal linear combinations, Tables I to III, and the identification of the Stanford arm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lu1993: the example of the arm with two joints, general formulas, and Figs. 4 and 5."""
+"""lu1993: the example of the arm with two joints, general formulas, and adaptive control with Figs. 4 and 5."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def reproduce() -> PaperReproduction:
 
 # The statements of lu1993 V-B about its two adaptive schemes, Fig. 4 and 5.
 #
-# ``schemes`` chooses the settings that the paper does not give. ``study`` varies these settings, to find out which
+# ``lu1993_simulations`` chooses the settings that the paper does not give, and a study varies them, to find out which
 # parts of the paper's comparison do not depend on the choice.
 
 

@@ -1,4 +1,5 @@
-"""The example of lu1993 III-C and IV-C: (60)-(65) and the recursion for the arm with two joints, formula by formula."""
+"""The example of lu1993 III-C and IV-C: (60)-(65) and the recursion for the arm with two joints, formula by formula;
+and its formulas about every arm."""
 
 from __future__ import annotations
 
@@ -347,10 +348,31 @@ class TwoLinkArm:
         return array([self.values[f"{name}{k}"] for k in (1, 2)])
 
 
-# The printed formulas of the example in lu1993 III-C and IV-C, each with the result of ytheta to compare with.
+STATES = 3
+LARGEST_NUMBER = 40  # of numerators and denominators
 
 
-Result: TypeAlias = Callable[[TwoLinkArm], np.ndarray]
+def draw_arms(seed: int = 0) -> list[TwoLinkArm]:
+    """Return the arm at random states, with random lengths, gravity and parameters."""
+    rng = np.random.default_rng(seed)
+    return [TwoLinkArm(_draw_values(rng)) for _ in range(STATES)]
+
+
+def _draw_values(rng: np.random.Generator) -> dict[str, Any]:
+    import sympy
+
+    def draw() -> Any:
+        return sympy.Rational(*(int(number) for number in rng.integers(1, LARGEST_NUMBER, 2)))
+
+    names = ("l1", "l2", "g", "px", "m2", "m3", "Izz", "qd1", "qd2", "qdd1", "qdd2")
+    values = {name: draw() for name in names}
+    for k in (1, 2):
+        half = draw()  # tan(q/2)
+        cos, sin = (1 - half**2) / (1 + half**2), 2 * half / (1 + half**2)
+        values |= {f"q{k}": 2 * sympy.atan(half), f"c{k}": cos, f"s{k}": sin}
+    c1, s1, c2, s2 = (values[name] for name in ("c1", "s1", "c2", "s2"))
+    values |= {"c12": c1 * c2 - s1 * s2, "s12": s1 * c2 + c1 * s2}
+    return values
 
 
 # Printed formulas, parsed as they are printed and evaluated with exact rational numbers.
@@ -376,6 +398,56 @@ class Formula:
     lost: bool = False
 
 
+SAME = "the same"
+SPELLINGS = {"q̇": "qd", "q̈": "qdd", "²": "**2"}
+
+
+def compare_formula(
+    formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]
+) -> PrintedResult:
+    """Compare a printed formula with the results of ytheta at the same states, given as values by name."""
+    result = _describe_result(formula, states, results)
+    agrees = Agreement.OPEN if formula.lost else Agreement.of(result == SAME)
+    return PrintedResult(formula.name, _add_brackets(formula.printed), result, agrees, formula.note)
+
+
+def _describe_result(formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> str:
+    """Return SAME, the right formula if the printed one is wrong, or the difference if both are wrong."""
+    if _is_equal_to(formula.printed, states, results):
+        return SAME
+    if formula.correct and _is_equal_to(formula.correct, states, results):
+        return _add_brackets(formula.correct)
+    difference = np.abs((evaluate_formula(formula.printed, states[0]) - results[0]).astype(float)).max()
+    return f"another result, which differs by {difference:.3g} at a random state"
+
+
+def _is_equal_to(text: str, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> bool:
+    return all((evaluate_formula(text, state) == result).all() for state, result in zip(states, results, strict=True))
+
+
+def _add_brackets(text: str) -> str:
+    return f"[{text}]" if "," in text or ";" in text else text
+
+
+def evaluate_formula(text: str, values: Mapping[str, Any]) -> np.ndarray:
+    """Return the value of a formula as a matrix, given the values of its names as SymPy numbers or row vectors."""
+    import sympy
+
+    rows = [[sympy.parse_expr(_spell(entry), dict(values)) for entry in row.split(",")] for row in text.split(";")]
+    return np.array(sympy.Matrix(rows).tolist(), dtype=object)
+
+
+def _spell(text: str) -> str:
+    """Return a formula as an expression of Python."""
+    for printed, spelling in SPELLINGS.items():
+        text = text.replace(printed, spelling)
+    return re.sub(r"(?<=[\w)])\s+(?=[\w(])", "*", text.strip())
+
+
+# The printed formulas of the example in lu1993 III-C and IV-C, each with the result of ytheta to compare with.
+
+
+Result: TypeAlias = Callable[[TwoLinkArm], np.ndarray]
 Row: TypeAlias = tuple[Formula, Result]
 
 C2_MISSING = "c2 is missing behind 2 l1 l2, unlike in h_11 and W_1"
@@ -629,75 +701,3 @@ RECURSION: tuple[Row, ...] = (
         _rows(lambda arm: arm.recursive_regressor[:, COLUMNS], slice(1, 2)),
     ),
 )
-
-SAME = "the same"
-SPELLINGS = {"q̇": "qd", "q̈": "qdd", "²": "**2"}
-
-
-def compare_formula(
-    formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]
-) -> PrintedResult:
-    """Compare a printed formula with the results of ytheta at the same states, given as values by name."""
-    result = _describe_result(formula, states, results)
-    agrees = Agreement.OPEN if formula.lost else Agreement.of(result == SAME)
-    return PrintedResult(formula.name, _add_brackets(formula.printed), result, agrees, formula.note)
-
-
-def _describe_result(formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> str:
-    """Return SAME, the right formula if the printed one is wrong, or the difference if both are wrong."""
-    if _is_equal_to(formula.printed, states, results):
-        return SAME
-    if formula.correct and _is_equal_to(formula.correct, states, results):
-        return _add_brackets(formula.correct)
-    difference = np.abs((evaluate_formula(formula.printed, states[0]) - results[0]).astype(float)).max()
-    return f"another result, which differs by {difference:.3g} at a random state"
-
-
-def _is_equal_to(text: str, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> bool:
-    return all((evaluate_formula(text, state) == result).all() for state, result in zip(states, results, strict=True))
-
-
-def _add_brackets(text: str) -> str:
-    return f"[{text}]" if "," in text or ";" in text else text
-
-
-def evaluate_formula(text: str, values: Mapping[str, Any]) -> np.ndarray:
-    """Return the value of a formula as a matrix, given the values of its names as SymPy numbers or row vectors."""
-    import sympy
-
-    rows = [[sympy.parse_expr(_spell(entry), dict(values)) for entry in row.split(",")] for row in text.split(";")]
-    return np.array(sympy.Matrix(rows).tolist(), dtype=object)
-
-
-def _spell(text: str) -> str:
-    """Return a formula as an expression of Python."""
-    for printed, spelling in SPELLINGS.items():
-        text = text.replace(printed, spelling)
-    return re.sub(r"(?<=[\w)])\s+(?=[\w(])", "*", text.strip())
-
-
-STATES = 3
-LARGEST_NUMBER = 40  # of numerators and denominators
-
-
-def draw_arms(seed: int = 0) -> list[TwoLinkArm]:
-    """Return the arm at random states, with random lengths, gravity and parameters."""
-    rng = np.random.default_rng(seed)
-    return [TwoLinkArm(_draw_values(rng)) for _ in range(STATES)]
-
-
-def _draw_values(rng: np.random.Generator) -> dict[str, Any]:
-    import sympy
-
-    def draw() -> Any:
-        return sympy.Rational(*(int(number) for number in rng.integers(1, LARGEST_NUMBER, 2)))
-
-    names = ("l1", "l2", "g", "px", "m2", "m3", "Izz", "qd1", "qd2", "qdd1", "qdd2")
-    values = {name: draw() for name in names}
-    for k in (1, 2):
-        half = draw()  # tan(q/2)
-        cos, sin = (1 - half**2) / (1 + half**2), 2 * half / (1 + half**2)
-        values |= {f"q{k}": 2 * sympy.atan(half), f"c{k}": cos, f"s{k}": sin}
-    c1, s1, c2, s2 = (values[name] for name in ("c1", "s1", "c2", "s2"))
-    values |= {"c12": c1 * c2 - s1 * s2, "s12": s1 * c2 + c1 * s2}
-    return values

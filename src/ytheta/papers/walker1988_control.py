@@ -1,4 +1,6 @@
-"""The Lyapunov function (26) and its rate (27)-(29), along simulated motions of the arm of Figure 1.
+"""Adaptive control of the arm of Figure 1 of walker1988: its proof of stability, tracking, and the simulations of both.
+
+The proof: the Lyapunov function (26) and its rate (27)-(29), along simulated motions.
 
 Identity      dV/dt = -sum over links of gamma_j vtilde_j' I0_j vtilde_j = -rᵀ K_D r
 Reference     [walker1988] sec. 4, (26)-(29)

@@ -1,4 +1,4 @@
-"""Base parameters for a terminal."""
+"""Base parameters and regrouped Lagrangians for a terminal, and as the output of ``ytheta base --json``."""
 
 from __future__ import annotations
 

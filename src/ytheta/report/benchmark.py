@@ -1,4 +1,4 @@
-"""A benchmark for a terminal."""
+"""A benchmark for a terminal, and as the output of ``ytheta bench --json``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from ytheta.benchmark import Benchmark
-from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
@@ -18,11 +18,11 @@ def print_benchmark(console: Console, benchmark: Benchmark) -> None:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     console.print(safe_text(f"{machine['cpu']}, {machine['processors']} processors, {machine['system']}; {versions}"))
     columns = [
-        TableColumn(benchmark.robot, safe_texts(row.name for row in rows), align_left=True),
-        TableColumn("ytheta", safe_texts(format_time(row.ytheta) for row in rows)),
-        TableColumn("peer", safe_texts(format_time(row.peer) for row in rows)),
-        TableColumn("peer's name", safe_texts(row.peer_name for row in rows), align_left=True),
-        TableColumn("faster", safe_texts(f"{row.ratio:.1f}×" for row in rows)),
+        TerminalColumn(benchmark.robot, safe_texts(row.name for row in rows), align_left=True),
+        TerminalColumn("ytheta", safe_texts(format_time(row.ytheta) for row in rows)),
+        TerminalColumn("peer", safe_texts(format_time(row.peer) for row in rows)),
+        TerminalColumn("peer's name", safe_texts(row.peer_name for row in rows), align_left=True),
+        TerminalColumn("faster", safe_texts(f"{row.ratio:.1f}×" for row in rows)),
     ]
     print_table(console, fit_table(columns, console.width))
     print_note(

@@ -1,4 +1,4 @@
-"""A comparison for a terminal."""
+"""A comparison of models for a terminal, as the output of ``ytheta compare --json``, and as a page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ytheta.report.numbers import (
     replace_nonfinite,
     significant_digits,
 )
-from ytheta.report.terminal import TableColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import PerJoint
 
@@ -60,13 +60,13 @@ def print_comparison(console: Console, comparison: Comparison, *, verbose: bool 
 
 def _print_parameters(console: Console, comparison: Comparison, rows: Iterable[ParameterComparison]) -> None:
     rows = list(rows)
-    columns = [TableColumn("base parameter", safe_texts(row.name for row in rows), align_left=True)]
+    columns = [TerminalColumn("base parameter", safe_texts(row.name for row in rows), align_left=True)]
     for k, label in enumerate(comparison.labels):
         cells = [_format_value(row.values[k], row.std[k]) for row in rows]
-        columns.append(TableColumn(label, safe_texts(cells), short_heading=f"model {k + 1}"))
+        columns.append(TerminalColumn(label, safe_texts(cells), short_heading=f"model {k + 1}"))
         if k:
             differences = [_format_optional(row.differences[k], 2) for row in rows]
-            columns.append(TableColumn("difference / std", safe_texts(differences), short_heading="diff/std"))
+            columns.append(TerminalColumn("difference / std", safe_texts(differences), short_heading="diff/std"))
     print_table(console, fit_table(columns, console.width))
 
 
@@ -74,14 +74,14 @@ def _print_friction(console: Console, comparison: Comparison) -> None:
     if not comparison.friction:
         return
     columns = [
-        TableColumn("joint", safe_texts(row.joint for row in comparison.friction), align_left=True),
-        TableColumn("friction", safe_texts(row.kind for row in comparison.friction), align_left=True),
+        TerminalColumn("joint", safe_texts(row.joint for row in comparison.friction), align_left=True),
+        TerminalColumn("friction", safe_texts(row.kind for row in comparison.friction), align_left=True),
     ]
     scales = find_friction_scales(comparison)
     for k, label in enumerate(comparison.labels):
         pairs = ((row.values[k], scales[row.kind]) for row in comparison.friction)
         cells = ["0" if value and is_negligible(value, scale) else _format_optional(value, 3) for value, scale in pairs]
-        columns.append(TableColumn(label, safe_texts(cells), short_heading=f"model {k + 1}"))
+        columns.append(TerminalColumn(label, safe_texts(cells), short_heading=f"model {k + 1}"))
     print_table(console, fit_table(columns, console.width))
     print_note(console, BODIES_NOTE)
 
@@ -91,20 +91,20 @@ def _print_torques(console: Console, comparison: Comparison) -> None:
     robot = comparison.models[0].robot
     joints = robot.actuated
     units = ["N" if name in robot.prismatic_joints else "Nm" for name in joints]
-    columns = [TableColumn("joint", safe_texts((*joints, "all")), align_left=True)]
+    columns = [TerminalColumn("joint", safe_texts((*joints, "all")), align_left=True)]
     for k, (label, prediction) in enumerate(zip(comparison.labels, comparison.predictions, strict=True)):
         if prediction.errors is not None:
             errors = list_joint_errors(prediction.errors)
             cells = [NO_VALUE if math.isnan(error) else f"{format_plain(error)} %" for error in errors]
-            columns.append(TableColumn(f"error of {label}", safe_texts(cells), short_heading=f"error {k + 1}"))
+            columns.append(TerminalColumn(f"error of {label}", safe_texts(cells), short_heading=f"error {k + 1}"))
         if k:
             differences = zip(comparison.torque_differences[k].tolist(), units, strict=True)
             rms = [*(f"{format_plain(difference)} {unit}" for difference, unit in differences), ""]
-            columns.append(TableColumn("RMS difference", safe_texts(rms), short_heading="RMS diff"))
+            columns.append(TerminalColumn("RMS difference", safe_texts(rms), short_heading="RMS diff"))
     used = list_used_shares(comparison)
     for heading, shares in used:
         cells = [*(f"{format_plain(100.0 * share)} %" for share in shares.tolist()), ""]
-        columns.append(TableColumn(heading, safe_texts(cells), short_heading="used", drop_priority=1))
+        columns.append(TerminalColumn(heading, safe_texts(cells), short_heading="used", drop_priority=1))
     print_table(console, fit_table(columns, console.width, has_total_row=True))
     if used:
         print_note(console, f"used: {USED_NOTE}; RMS differences are those of all samples")

@@ -1,4 +1,4 @@
-"""A designed trajectory for a terminal of any width: motion, limits, expected standard deviations, the verdict."""
+"""A designed trajectory for a terminal of any width, and as the output of ``ytheta excite --json``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 import ytheta
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
-from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from ytheta.excitation.limit_check import LimitUse
@@ -44,10 +44,12 @@ def print_excitation(console: Console, excitation: Excitation, *, verbose: bool 
 def _print_limits(console: Console, excitation: Excitation) -> None:
     """Print how far each joint uses its limits, in percent."""
     rows = list(list_limit_rows(excitation))
-    columns = [TableColumn("joint", safe_texts(name for name, _ in rows), align_left=True)]
+    columns = [TerminalColumn("joint", safe_texts(name for name, _ in rows), align_left=True)]
     for priority, quantity in enumerate(QUANTITIES):
         cells = [safe_text(_format_share(uses.get(quantity)), _choose_style(uses.get(quantity))) for _, uses in rows]
-        columns.append(TableColumn(f"{quantity} %", cells, short_heading=f"{quantity[:3]} %", drop_priority=priority))
+        columns.append(
+            TerminalColumn(f"{quantity} %", cells, short_heading=f"{quantity[:3]} %", drop_priority=priority)
+        )
     print_table(console, fit_table(columns, console.width))
     print_note(
         console,
@@ -61,9 +63,9 @@ def _print_clearances(console: Console, excitation: Excitation, *, verbose: bool
         return
     shown = clearances if verbose else clearances[:MAX_CLEARANCES]
     columns = [
-        TableColumn("clearance", safe_texts(use.name for use in shown), align_left=True),
-        TableColumn("smallest margin / m", safe_texts(format_plain(use.value) for use in shown)),
-        TableColumn("at / s", safe_texts(format_plain(use.time) for use in shown), drop_priority=1),
+        TerminalColumn("clearance", safe_texts(use.name for use in shown), align_left=True),
+        TerminalColumn("smallest margin / m", safe_texts(format_plain(use.value) for use in shown)),
+        TerminalColumn("at / s", safe_texts(format_plain(use.time) for use in shown), drop_priority=1),
     ]
     print_table(console, fit_table(columns, console.width))
     if len(shown) < len(clearances):
@@ -75,15 +77,15 @@ def _print_parameters(console: Console, excitation: Excitation, *, verbose: bool
     complete = verbose or len(rows) <= MAX_PARAMETERS
     shown = rows if complete else sorted(rows, key=_rank)[:MAX_PARAMETERS]
     columns = [
-        TableColumn("base parameter", safe_texts(row.name for row in shown), align_left=True),
-        TableColumn("described", safe_texts(format_plain(row.value, 4) for row in shown)),
-        TableColumn("expected std", safe_texts(format_plain(row.std) for row in shown), short_heading="std"),
-        TableColumn("std %", safe_texts(format_std_percent(row.percent) for row in shown)),
-        TableColumn("unit", safe_texts(row.unit for row in shown), align_left=True, drop_priority=2),
+        TerminalColumn("base parameter", safe_texts(row.name for row in shown), align_left=True),
+        TerminalColumn("described", safe_texts(format_plain(row.value, 4) for row in shown)),
+        TerminalColumn("expected std", safe_texts(format_plain(row.std) for row in shown), short_heading="std"),
+        TerminalColumn("std %", safe_texts(format_std_percent(row.percent) for row in shown)),
+        TerminalColumn("unit", safe_texts(row.unit for row in shown), align_left=True, drop_priority=2),
     ]
     if excitation.std_before is not None:
         cells = [NO_VALUE if row.before is None else format_plain(row.before) for row in shown]
-        columns.insert(3, TableColumn("before", safe_texts(cells), drop_priority=1))
+        columns.insert(3, TerminalColumn("before", safe_texts(cells), drop_priority=1))
     print_table(console, fit_table(columns, console.width))
     if not complete:
         print_note(console, f"the {MAX_PARAMETERS} with the largest std % of {len(rows)} parameters; all: --verbose")

@@ -1,4 +1,4 @@
-"""The report of a designed trajectory: a self-contained HTML file."""
+"""The page of a designed trajectory: a self-contained HTML file, its tables and its plots."""
 
 from __future__ import annotations
 

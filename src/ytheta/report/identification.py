@@ -1,4 +1,4 @@
-"""An identification for a terminal of any width: base parameters, joints, missing motion, the verdict."""
+"""An identification for a terminal of any width, and as the output of ``ytheta identify --json``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from ytheta.report.identification_statistics import (
     summarize_before_after,
 )
 from ytheta.report.numbers import NO_VALUE, format_plain, format_relative_std, replace_nonfinite, significant_digits
-from ytheta.report.terminal import TableColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -124,9 +124,9 @@ def print_joint_errors(
         return percents([value if used else math.nan for value, used in zip(values, of.counts, strict=True)], total)
 
     columns = [
-        TableColumn("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
-        TableColumn("torque RMS", with_units(errors.torque_rms), short_heading="torque", drop_priority=2),
-        TableColumn(
+        TerminalColumn("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
+        TerminalColumn("torque RMS", with_units(errors.torque_rms), short_heading="torque", drop_priority=2),
+        TerminalColumn(
             "fit %" if correlated else "error %",
             used_percents(fit.per_joint_percent, fit, fit.relative_percent),
             drop_priority=0 if validation is None else 1,
@@ -134,30 +134,32 @@ def print_joint_errors(
     ]
     if before is not None:
         cells = used_percents(before.per_joint_percent, before, before.relative_percent)
-        columns.insert(2, TableColumn("before %", cells, short_heading="before", drop_priority=2))
+        columns.insert(2, TerminalColumn("before %", cells, short_heading="before", drop_priority=2))
     if validation is not None:
         cells = used_percents(validation.per_joint_percent, validation, validation.relative_percent)
-        columns.append(TableColumn("validation %", cells, short_heading="valid. %"))
+        columns.append(TerminalColumn("validation %", cells, short_heading="valid. %"))
     columns += [
-        TableColumn(
+        TerminalColumn(
             "raw %",
             used_percents(errors.raw_per_joint_percent, errors, errors.raw_relative_percent),
             drop_priority=5,
         ),
-        TableColumn(
+        TerminalColumn(
             "NRMSE %",
             percents(errors.of_variation_percent, 100.0 * errors.nrmse_mean),
             short_heading="NRMSE",
             drop_priority=6,
         ),
-        TableColumn("error RMS", with_units(errors.rms), short_heading="error", drop_priority=3),
+        TerminalColumn("error RMS", with_units(errors.rms), short_heading="error", drop_priority=3),
     ]
     if (errors.used_share < 1.0).any():
-        columns.append(TableColumn("used %", percents(100.0 * errors.used_share), drop_priority=4))
+        columns.append(TerminalColumn("used %", percents(100.0 * errors.used_share), drop_priority=4))
     if std is not None:
-        columns.append(TableColumn("std RMS", with_units(std), short_heading="std", drop_priority=7))
+        columns.append(TerminalColumn("std RMS", with_units(std), short_heading="std", drop_priority=7))
     if correlated:
-        columns.append(TableColumn("correlated", safe_texts([*correlated, ""]), short_heading="corr.", drop_priority=4))
+        columns.append(
+            TerminalColumn("correlated", safe_texts([*correlated, ""]), short_heading="corr.", drop_priority=4)
+        )
     print_table(console, fit_table(columns, console.width, has_total_row=True))
     if (errors.used_share < 1.0).any():
         print_note(console, "used % of the samples: the errors leave out those at which a joint rests or is slow")
@@ -174,18 +176,18 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]
     columns = [
-        TableColumn(
+        TerminalColumn(
             base.noun.removesuffix("s"), safe_texts(identification.names), short_heading="parameter", align_left=True
         ),
-        TableColumn("value", safe_texts(values)),
-        TableColumn("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
-        TableColumn("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
-        TableColumn("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
+        TerminalColumn("value", safe_texts(values)),
+        TerminalColumn("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
+        TerminalColumn("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
+        TerminalColumn("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
     ]
     if identification.uses_prior:
         determined_by = [Text(mark.value, MARK_COLOURS[mark]) for mark in identification.marks]
         columns.append(
-            TableColumn("determined by", determined_by, short_heading="by", drop_priority=2, align_left=True)
+            TerminalColumn("determined by", determined_by, short_heading="by", drop_priority=2, align_left=True)
         )
     table = fit_table(columns, console.width)
     width = console.width - table.width - COLUMN_GAP
@@ -195,7 +197,7 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     complete = all(len(" ".join(pieces)) <= width for pieces in terms)
     if complete or (width >= MIN_EXPRESSION_WIDTH and not verbose):
         heading = "combined with" if has_stars else "combination"
-        combined = TableColumn(heading, safe_texts(_join_terms(pieces, width) for pieces in terms), align_left=True)
+        combined = TerminalColumn(heading, safe_texts(_join_terms(pieces, width) for pieces in terms), align_left=True)
         table = fit_table([*columns, combined], console.width)
     print_table(console, table)
     if verbose and not complete:
@@ -221,17 +223,17 @@ def _print_alternatives(console: Console, identification: Identification) -> Non
     if not rows:
         return
     columns = [
-        TableColumn("alternative", safe_texts(name for name, *_ in rows), align_left=True),
-        TableColumn(
+        TerminalColumn("alternative", safe_texts(name for name, *_ in rows), align_left=True),
+        TerminalColumn(
             "log Bayes factor",
             safe_texts(format_log_bayes_factor(factor) for _, factor, *_ in rows),
             short_heading="log Bayes",
         ),
-        TableColumn("fit %", safe_texts(_format_percent(fit) for *_, fit, _ in rows), drop_priority=2),
+        TerminalColumn("fit %", safe_texts(_format_percent(fit) for *_, fit, _ in rows), drop_priority=2),
     ]
     if identification.validation is not None:
         errors = safe_texts("" if value is None else _format_percent(value) for *_, value in rows)
-        columns.append(TableColumn("validation %", errors, short_heading="valid. %", drop_priority=1))
+        columns.append(TerminalColumn("validation %", errors, short_heading="valid. %", drop_priority=1))
     print_table(console, fit_table(columns, console.width))
 
 

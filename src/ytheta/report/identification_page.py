@@ -1,4 +1,4 @@
-"""The report of an identification: a self-contained HTML file."""
+"""The page of an identification: a self-contained HTML file, its tables and the drawing of the robot."""
 
 from __future__ import annotations
 

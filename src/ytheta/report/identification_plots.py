@@ -1,4 +1,4 @@
-"""Plots of an identification."""
+"""Plots of an identification: torques, correlations, residuals, and the motion of each joint."""
 
 from __future__ import annotations
 

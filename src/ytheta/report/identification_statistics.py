@@ -1,4 +1,4 @@
-"""Statistics and remarks about an identification that the terminal, the page and the JSON share."""
+"""Statistics, remarks and explanations of an identification that the terminal, the page and the JSON share."""
 
 from __future__ import annotations
 

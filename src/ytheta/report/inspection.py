@@ -1,4 +1,4 @@
-"""An inspected robot for a terminal: the robot, its closed loops, its operation counts."""
+"""An inspected robot for a terminal, and as the output of ``ytheta inspect --json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel for a terminal."""
+"""A kernel for a terminal, and as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log for a terminal."""
+"""A log for a terminal and as plain data; where its columns come from and how it was prepared, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ytheta.findings import Severity
 from ytheta.report.numbers import NO_VALUE, format_number, format_plain, replace_nonfinite
-from ytheta.report.terminal import TableColumn, fit_table, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from ytheta.logs.log import ColumnOrigin, Log, LogOrigin
@@ -26,7 +26,7 @@ def print_log(console: Console, log: Log, *, verbose: bool = False) -> None:
     segments = f" in {len(log.segments)} segments" if len(log.segments) > 1 else ""
     size = f"{log.seconds:.4g} s, {len(log)} samples at {log.rate:.4g} Hz{segments}"
     console.print(safe_text(f"{Path(log.source).name or 'log'}: {size}"))
-    columns = [TableColumn("joint", safe_texts(log.joints), align_left=True)]
+    columns = [TerminalColumn("joint", safe_texts(log.joints), align_left=True)]
     for quantity, heading in HEADINGS.items():
         ranges = data["ranges"][quantity]
         cells = (
@@ -34,7 +34,7 @@ def print_log(console: Console, log: Log, *, verbose: bool = False) -> None:
             if ranges is None
             else [_format_range(*pair) for pair in zip(*ranges, strict=True)]
         )
-        columns.append(TableColumn(heading, safe_texts(cells)))
+        columns.append(TerminalColumn(heading, safe_texts(cells)))
     print_table(console, fit_table(columns, console.width))
     for finding in log.findings:
         if verbose or finding.severity is not Severity.NOTE:

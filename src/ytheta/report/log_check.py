@@ -1,4 +1,4 @@
-"""Checked logs for a terminal: a table of columns, a picture of the motion, what was left out, and findings."""
+"""Checked logs for a terminal, as the output of ``ytheta check --json``, and as a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ytheta.report.figure import line_plot
 from ytheta.report.html_page import render_page, write_page
 from ytheta.report.log import COLOURS, describe_origin, describe_source, get_si_unit, list_left_out
 from ytheta.report.numbers import format_plain, replace_nonfinite
-from ytheta.report.terminal import TableColumn, fit_table, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _print_log(console: Console, check: LogCheck, checked: CheckedLog, *, verbos
         if any(cells):
             texts = [safe_text(cell, style) for cell, style in zip(cells, styles, strict=True)]
             priority = _choose_drop_priority(heading, rows)
-            columns.append(TableColumn(heading, texts, align_left=heading != "range", drop_priority=priority))
+            columns.append(TerminalColumn(heading, texts, align_left=heading != "range", drop_priority=priority))
     fitted = fit_table(columns, console.width)
     print_table(console, fitted)
     for row in rows if HEADINGS[-1] in fitted.left_out else ():
@@ -86,11 +86,11 @@ def _print_motion(console: Console, checked: CheckedLog) -> None:
     pictured = 1 if log.tau is None else 2
     longest = max(len(joint) for joint in log.joints)
     width = min(PICTURE_WIDTH, max(MIN_PICTURE_WIDTH, (console.width - longest) // pictured - COLUMN_GAP))
-    columns = [TableColumn("joint", safe_texts(log.joints), align_left=True)]
+    columns = [TerminalColumn("joint", safe_texts(log.joints), align_left=True)]
     for heading, values in (("position over time", log.q), ("torque over time", log.tau)):
         if values is not None:
             pictures = [draw_line(values[:, k], width) for k in range(len(log.joints))]
-            columns.append(TableColumn(heading, safe_texts(pictures), align_left=True))
+            columns.append(TerminalColumn(heading, safe_texts(pictures), align_left=True))
     print_table(console, fit_table(columns, console.width))
 
 

@@ -1,4 +1,4 @@
-"""A model file for a terminal."""
+"""A model file and persistent excitation for a terminal, and as plain data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ytheta.identification.persistent_excitation import PersistentExcitation
 from ytheta.report.numbers import format_plain, replace_nonfinite, significant_digits
-from ytheta.report.terminal import TableColumn, fit_table, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from ytheta.identification.model_file import Model
@@ -21,15 +21,19 @@ def print_model(console: Console, model: Model) -> None:
     rows = [(float(row["value"]), float(row["std"])) for row in model.table["parameters"]]
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std in rows]
     columns = [
-        TableColumn(model.noun.removesuffix("s"), safe_texts(model.names), short_heading="parameter", align_left=True),
-        TableColumn("value", safe_texts(values)),
-        TableColumn("± std", safe_texts(format_plain(std, 2) for _, std in rows)),
-        TableColumn("seen", safe_texts(str(row.get("seen", "")) for row in model.table["parameters"]), align_left=True),
+        TerminalColumn(
+            model.noun.removesuffix("s"), safe_texts(model.names), short_heading="parameter", align_left=True
+        ),
+        TerminalColumn("value", safe_texts(values)),
+        TerminalColumn("± std", safe_texts(format_plain(std, 2) for _, std in rows)),
+        TerminalColumn(
+            "seen", safe_texts(str(row.get("seen", "")) for row in model.table["parameters"]), align_left=True
+        ),
     ]
     marks = [str(row.get("mark", "")) for row in model.table["parameters"]]
     if any(marks):
         columns.append(
-            TableColumn("determined by", safe_texts(marks), short_heading="by", drop_priority=1, align_left=True)
+            TerminalColumn("determined by", safe_texts(marks), short_heading="by", drop_priority=1, align_left=True)
         )
     console.print(safe_text(f"{model.robot.name}: {len(model.names)} {model.noun}"))
     print_table(console, fit_table(columns, console.width))

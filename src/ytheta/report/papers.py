@@ -1,4 +1,4 @@
-"""Reproduced papers for a terminal."""
+"""Reproduced papers for a terminal, as the output of ``ytheta reproduce --json``, and as pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of the parameters: values with error bars beside those of the description, and what determined them."""
+"""Plots of identified parameters: values beside those of the description, what determined them, and friction curves."""
 
 from __future__ import annotations
 

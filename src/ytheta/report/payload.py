@@ -1,4 +1,4 @@
-"""An estimated payload for a terminal."""
+"""An estimated payload for a terminal, and as the output of ``ytheta payload --json``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ytheta.identification.model_table import summarize_errors
 from ytheta.payload.result import PayloadEstimate
 from ytheta.payload.verdict import QUANTITIES, UNITS
 from ytheta.report.numbers import format_plain, replace_nonfinite, significant_digits
-from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 
 # An estimated payload as plain data: the output of ``ytheta payload --json``.
 
@@ -60,19 +60,19 @@ def _print_values(console: Console, payload: PayloadEstimate) -> None:
     pairs = list(zip(payload.values.tolist(), payload.std.tolist(), strict=True))
     values = [format_plain(value, significant_digits(value, std)) for value, std in pairs]
     columns = [
-        TableColumn("", safe_texts(QUANTITIES), align_left=True),
-        TableColumn("value", safe_texts(values)),
-        TableColumn("std", safe_texts(format_plain(std, 2) for _, std in pairs)),
-        TableColumn("unit", safe_texts(UNITS), align_left=True),
-        TableColumn("from", safe_texts(ORIGINS[mark] for mark in payload.marks), align_left=True),
+        TerminalColumn("", safe_texts(QUANTITIES), align_left=True),
+        TerminalColumn("value", safe_texts(values)),
+        TerminalColumn("std", safe_texts(format_plain(std, 2) for _, std in pairs)),
+        TerminalColumn("unit", safe_texts(UNITS), align_left=True),
+        TerminalColumn("from", safe_texts(ORIGINS[mark] for mark in payload.marks), align_left=True),
     ]
     print_table(console, fit_table(columns, console.width))
 
 
 def _print_correlations(console: Console, payload: PayloadEstimate) -> None:
-    columns = [TableColumn("correlation", safe_texts(QUANTITIES), align_left=True)]
+    columns = [TerminalColumn("correlation", safe_texts(QUANTITIES), align_left=True)]
     for name, row in zip(QUANTITIES, payload.correlation.tolist(), strict=True):
-        columns.append(TableColumn(name, safe_texts(f"{value:.2f}" for value in row)))
+        columns.append(TerminalColumn(name, safe_texts(f"{value:.2f}" for value in row)))
     print_table(console, fit_table(columns, console.width))
 
 

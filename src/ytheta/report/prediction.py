@@ -1,4 +1,4 @@
-"""A prediction for a terminal."""
+"""A prediction for a terminal, as the output of ``ytheta predict --json``, and as a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ytheta.report.numbers import (
     get_torque_unit,
     replace_nonfinite,
 )
-from ytheta.report.terminal import TableColumn, fit_table, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ def _print_predicted(console: Console, prediction: Prediction) -> None:
     """Print the root mean square and the range of the predicted torque of each joint."""
     robot, predicted = prediction.robot, prediction.predicted
     units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
-    columns = [TableColumn("joint", safe_texts(robot.actuated), align_left=True)]
+    columns = [TerminalColumn("joint", safe_texts(robot.actuated), align_left=True)]
     for heading, values in (
         ("predicted RMS", (predicted**2).mean(axis=0) ** 0.5),
         ("lowest", predicted.min(axis=0)),
         ("highest", predicted.max(axis=0)),
     ):
         cells = [f"{format_plain(value)} {unit}" for value, unit in zip(values.tolist(), units, strict=True)]
-        columns.append(TableColumn(heading, safe_texts(cells)))
+        columns.append(TerminalColumn(heading, safe_texts(cells)))
     print_table(console, fit_table(columns, console.width))
 
 

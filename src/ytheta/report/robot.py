@@ -1,4 +1,4 @@
-"""A robot for a terminal: its tree, tables of joints and links, loops, numbers of parameters."""
+"""A robot and the catalog for a terminal, and as plain data."""
 
 from __future__ import annotations
 

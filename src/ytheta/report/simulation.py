@@ -1,4 +1,4 @@
-"""A simulation for a terminal of any width: the outcome, joints, parameters, quantiles of the runs."""
+"""A simulation for a terminal of any width, as the output of ``ytheta simulate --json``, and the statistics of both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 
 import ytheta
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
-from ytheta.report.terminal import TableColumn, fit_table, print_note, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 from ytheta.shapes import Float, Int
 from ytheta.simulation.result import FAILURES, REMARKS
 
@@ -63,13 +63,13 @@ def _print_joints(console: Console, statistics: SimulationStatistics) -> None:
         return safe_texts([*cells, ""])
 
     columns = [
-        TableColumn("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
-        TableColumn("tracking RMS", positions(statistics.tracking, statistics.total_tracking), short_heading="RMS"),
-        TableColumn("last fifth", positions(statistics.last_tracking, statistics.total_last_tracking)),
-        TableColumn("largest torque", torques(statistics.largest_torque), short_heading="torque"),
+        TerminalColumn("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
+        TerminalColumn("tracking RMS", positions(statistics.tracking, statistics.total_tracking), short_heading="RMS"),
+        TerminalColumn("last fifth", positions(statistics.last_tracking, statistics.total_last_tracking)),
+        TerminalColumn("largest torque", torques(statistics.largest_torque), short_heading="torque"),
     ]
     if not unlimited:
-        columns.append(TableColumn("limit", torques(statistics.limits), drop_priority=1))
+        columns.append(TerminalColumn("limit", torques(statistics.limits), drop_priority=1))
     print_table(console, fit_table(columns, console.width, has_total_row=True))
     if not unlimited and not statistics.enforces_limits:
         print_note(console, "torque limits are those of the description; the controller does not enforce them")
@@ -80,12 +80,12 @@ def _print_parameters(console: Console, statistics: SimulationStatistics, *, ver
     complete = verbose or len(statistics.parameters) <= MAX_PARAMETERS
     rows = statistics.parameters if complete else statistics.by_decreasing_error()[:MAX_PARAMETERS]
     columns = [
-        TableColumn("parameter", safe_texts(row.name for row in rows), align_left=True),
-        TableColumn("truth", safe_texts(format_plain(row.truth, SIGNIFICANT_DIGITS) for row in rows)),
-        TableColumn("start", safe_texts(format_plain(row.start, SIGNIFICANT_DIGITS) for row in rows)),
-        TableColumn("end", safe_texts(format_plain(row.end, SIGNIFICANT_DIGITS) for row in rows)),
-        TableColumn("error %", safe_texts(map(_format_error, rows))),
-        TableColumn(
+        TerminalColumn("parameter", safe_texts(row.name for row in rows), align_left=True),
+        TerminalColumn("truth", safe_texts(format_plain(row.truth, SIGNIFICANT_DIGITS) for row in rows)),
+        TerminalColumn("start", safe_texts(format_plain(row.start, SIGNIFICANT_DIGITS) for row in rows)),
+        TerminalColumn("end", safe_texts(format_plain(row.end, SIGNIFICANT_DIGITS) for row in rows)),
+        TerminalColumn("error %", safe_texts(map(_format_error, rows))),
+        TerminalColumn(
             "unit", safe_texts(parameter_unit(row.unknown, sliding) for row in rows), align_left=True, drop_priority=1
         ),
     ]
@@ -106,13 +106,13 @@ def _print_parameters(console: Console, statistics: SimulationStatistics, *, ver
 def _print_quantiles(console: Console, statistics: SimulationStatistics) -> None:
     names = list(statistics.quantiles)
     columns = [
-        TableColumn(
+        TerminalColumn(
             f"{len(statistics.finished)} runs", safe_texts(QUANTILE_LABELS[name] for name in names), align_left=True
         )
     ]
     for k, level in enumerate(QUANTILES):
         cells = [_format_quantile(name, float(statistics.quantiles[name][k]), statistics.unit) for name in names]
-        columns.append(TableColumn(f"{100.0 * level:g} %", safe_texts(cells)))
+        columns.append(TerminalColumn(f"{100.0 * level:g} %", safe_texts(cells)))
     print_table(console, fit_table(columns, console.width))
 
 

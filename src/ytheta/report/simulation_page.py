@@ -1,4 +1,4 @@
-"""The report of a simulation: a self-contained HTML file."""
+"""The page of a simulation: a self-contained HTML file, its tables, its settings in words and its plots."""
 
 from __future__ import annotations
 

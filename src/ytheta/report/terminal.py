@@ -25,7 +25,7 @@ MIN_NAME_LENGTH = 12  # characters of a shortened name; fewer would not distingu
 
 
 @dataclass(frozen=True)
-class TableColumn:
+class TerminalColumn:
     """One column of a table.
 
     ``short_heading`` replaces the heading if the table is too wide. Columns are left out in descending order of
@@ -48,10 +48,10 @@ class FittedTable:
     left_out: tuple[str, ...] = ()
 
 
-def fit_table(columns: Sequence[TableColumn], width: int, *, has_total_row: bool = False) -> FittedTable:
+def fit_table(columns: Sequence[TerminalColumn], width: int, *, has_total_row: bool = False) -> FittedTable:
     """Return the table with as many columns as fit into ``width``. ``has_total_row`` separates the last row."""
     optional = sorted((column for column in columns if column.drop_priority), key=lambda column: -column.drop_priority)
-    kept: list[TableColumn] = []
+    kept: list[TerminalColumn] = []
     for count in range(len(optional) + 1):
         kept = [column for column in columns if column not in optional[:count]]
         left_out = tuple(column.heading for column in columns if column in optional[:count])
@@ -120,7 +120,7 @@ def list_names(names: Sequence[str], limit: int) -> str:
     return ", ".join(names[:limit]) + more
 
 
-def _build_table(columns: Sequence[TableColumn], *, tight: bool, has_total_row: bool) -> Table:
+def _build_table(columns: Sequence[TerminalColumn], *, tight: bool, has_total_row: bool) -> Table:
     """Return a table of exactly the width that its content needs."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
     for column in columns:

@@ -230,6 +230,7 @@ def make_printed_model() -> PrintedModel:
             [0]*13 + [sgn(qd4)],
         ],
     )
+    # fmt: on
 
 
 # The test motion of ha1989 sec. III with its measurement errors, and the integral form as printed.
@@ -331,7 +332,6 @@ def list_quantities(motion: MotionSamples) -> dict[str, SamplesByJoint]:
     """Return the trajectories of Figs. 3 to 6, by the number of the figure."""
     assert motion.tau is not None
     return {"3": motion.tau, "4": motion.q, "5": motion.qd, "6": motion.qdd}
-    # fmt: on
 
 
 # Table I of ha1989: the model parameters without and with measurement errors, by both forms and both estimators.

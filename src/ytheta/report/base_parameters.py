@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.identifiability.regrouping import Regrouping
-from ytheta.report.terminal import safe_text, safe_texts
+from ytheta.report.terminal import make_table, safe_text, safe_texts
 from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 MAX_RELATIVE_ROUNDING = 1e-13  # value divided by the sum of its absolute terms; below it, 0 is printed
 
@@ -37,7 +38,7 @@ def _build_table(
     first: str, rows: Sequence[Mapping[str, Any]], base: BaseParameters, matrix: Float[np.ndarray, "rows params"] | None
 ) -> Table:
     """One row for each combination; the items of Theorem 2 if the rows have them. ``matrix``: None if not known."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table()
     table.add_column(first, no_wrap=True)
     if any("item" in row for row in rows):
         table.add_column("item", justify="right", no_wrap=True)
@@ -109,7 +110,7 @@ def print_regrouping(console: Console, regrouping: Regrouping, *, verbose: bool 
     ``verbose`` adds nothing.
     """
     data = summarize_regrouping(regrouping)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table()
     table.add_column("parameter", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("F: function of the motion", overflow="fold")

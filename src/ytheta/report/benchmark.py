@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from ytheta.benchmark import Benchmark
 from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 

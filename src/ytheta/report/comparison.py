@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 
 from ytheta.comparison import MIN_NOTABLE_DIFFERENCE
 from ytheta.identification.assessment.torque_errors import TorqueErrors
@@ -37,6 +36,7 @@ from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from rich.console import Console
 
     from ytheta.comparison import Comparison, FrictionComparison, ParameterComparison
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 
 import ytheta
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
 from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ytheta.excitation.limit_check import LimitUse
     from ytheta.excitation.result import Excitation, SearchStatistics
 

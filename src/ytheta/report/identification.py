@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
@@ -53,6 +51,9 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from ytheta.identification.result import Identification
 
 GRADE_COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # other grades are red
@@ -182,10 +183,10 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
         TerminalColumn("value", safe_texts(values)),
         TerminalColumn("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
         TerminalColumn("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
-        TerminalColumn("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
+        TerminalColumn("seen", [safe_text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
     ]
     if identification.uses_prior:
-        determined_by = [Text(mark.value, MARK_COLOURS[mark]) for mark in identification.marks]
+        determined_by = [safe_text(mark.value, MARK_COLOURS[mark]) for mark in identification.marks]
         columns.append(
             TerminalColumn("determined by", determined_by, short_heading="by", drop_priority=2, align_left=True)
         )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from ytheta.inspection import Inspection
 from ytheta.report.numbers import replace_nonfinite
@@ -20,6 +17,10 @@ from ytheta.report.robot import (
     print_parts,
     summarize_robot,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 MIN_GAP = 1e-12  # metres or radians; smaller gaps are rounding errors, and their digits are not printed
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
-from ytheta.report.terminal import safe_text
+from ytheta.report.terminal import make_table, safe_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ytheta.dynamics.kernels import AnyKernel
 
 _DIGEST_LENGTH = 16  # characters; the whole digest is in ``about``
@@ -35,7 +33,7 @@ _ORIGINS = {
 
 def print_kernel(console: Console, kernel: AnyKernel) -> None:
     """Print inputs and output, operations, and how the kernel was made."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table()
     table.add_column("kernel", no_wrap=True)
     table.add_column(safe_text(kernel.graph.made_from or kernel.graph.name))
     for name, value in _describe(summarize_kernel(kernel)):

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from ytheta.findings import Severity
 from ytheta.report.numbers import NO_VALUE, format_number, format_plain, replace_nonfinite
 from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ytheta.logs.log import ColumnOrigin, Log, LogOrigin
     from ytheta.logs.preparing.preparation import PreparationSettings
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 
 from ytheta.findings import Severity
 from ytheta.plots import Axis, Line
@@ -21,6 +20,7 @@ from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from rich.console import Console
 
     from ytheta.logs.check import CheckedLog, LogCheck
 

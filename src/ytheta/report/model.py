@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from ytheta.identification.persistent_excitation import PersistentExcitation
 from ytheta.report.numbers import format_plain, replace_nonfinite, significant_digits
-from ytheta.report.terminal import TerminalColumn, fit_table, print_table, safe_text, safe_texts
+from ytheta.report.terminal import TerminalColumn, fit_table, make_table, print_table, safe_text, safe_texts
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ytheta.identification.model_file import Model
 
 
@@ -55,7 +53,7 @@ def summarize_model(model: Model) -> dict[str, Any]:
 
 def print_persistent_excitation(console: Console, excitation: PersistentExcitation) -> None:
     """Print one row for each joint."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table()
     table.add_column("joint", no_wrap=True)
     for heading in ("identified", "condition number", "unscaled"):
         table.add_column(heading, justify="right", no_wrap=True)

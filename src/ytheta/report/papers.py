@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from ytheta.papers.exhibit import Agreement
 from ytheta.report.figure import draw_plot
 from ytheta.report.html_page import render_page, write_page
 from ytheta.report.numbers import format_plain, replace_nonfinite
-from ytheta.report.terminal import print_note, safe_text, safe_texts
+from ytheta.report.terminal import make_table, print_note, safe_text, safe_texts
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from rich.console import Console
 
     from ytheta.papers.exhibit import Exhibit, PaperReproduction, Value
     from ytheta.papers.reproduce import Reproduction
@@ -47,7 +44,7 @@ def print_paper(console: Console, paper: PaperReproduction) -> None:
 def _print_exhibit(console: Console, exhibit: Exhibit) -> None:
     console.print()
     console.print(safe_text(exhibit.title, style="bold"))
-    table = Table("", "paper", "ytheta", "agrees", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table("", "paper", "ytheta", "agrees")
     notes = []
     for name, printed, result, agrees, note in list_rows(exhibit):
         table.add_row(*safe_texts((name, printed, result)), safe_text(agrees.value, style=STYLES[agrees]))

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.identification.model_table import summarize_errors
@@ -14,6 +11,9 @@ from ytheta.payload.result import PayloadEstimate
 from ytheta.payload.verdict import QUANTITIES, UNITS
 from ytheta.report.numbers import format_plain, replace_nonfinite, significant_digits
 from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # An estimated payload as plain data: the output of ``ytheta payload --json``.
 
@@ -44,13 +44,13 @@ def print_payload(console: Console, payload: PayloadEstimate, *, verbose: bool =
     if not payload.consistent and payload.consistent_payload is not None:
         distance = format_plain(payload.consistent_payload.distance, 2)
         text = f"physically consistent: the nearest body, {distance} standard deviations from the estimate"
-        console.print(Text(text))
+        console.print(safe_text(text))
     before, after, corrected = (
         format_plain(value)
         for value in (payload.before.relative_percent, payload.after.relative_percent, payload.corrected_percent)
     )
     errors = f"{before} % without → {after} % with the payload ({corrected} % if the model is corrected too)"
-    console.print(Text(f"torque error {errors}"))
+    console.print(safe_text(f"torque error {errors}"))
     if verbose:
         _print_correlations(console, payload)
     console.print(safe_text(payload.verdict.sentence, GRADE_STYLES[payload.verdict.solved]), soft_wrap=True)

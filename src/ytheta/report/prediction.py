@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from ytheta.identification.model_table import summarize_errors
 from ytheta.plots import Axis, Line
@@ -32,6 +30,7 @@ from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from rich.console import Console
 
     from ytheta.identification.predict import Prediction
 
@@ -50,11 +49,13 @@ def print_prediction(console: Console, prediction: Prediction, *, verbose: bool 
     console.print(safe_text(f"{prediction.robot.name} on {log}: {size}, {low_pass}"))
     if errors is None:
         _print_predicted(console, prediction)
-        console.print(Text("torques were predicted (-o or save writes them); the log has none to compare them with"))
+        console.print(
+            safe_text("torques were predicted (-o or save writes them); the log has none to compare them with")
+        )
         return
     print_joint_errors(console, prediction.robot, errors, None, std=prediction.rms_std)
     percent, raw = format_plain(errors.relative_percent), format_plain(errors.raw_relative_percent)
-    console.print(Text(f"torque error {percent} % ({raw} % against the unfiltered torque)"))
+    console.print(safe_text(f"torque error {percent} % ({raw} % against the unfiltered torque)"))
 
 
 def _print_predicted(console: Console, prediction: Prediction) -> None:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, TypeAlias
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS, OPTIONAL_JOINT_PARAMETERS
 from ytheta.report.numbers import replace_nonfinite
-from ytheta.report.terminal import escape_control_characters, safe_texts
+from ytheta.report.terminal import escape_control_characters, make_table, safe_texts
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parameters import find_absent_parameters
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.reading.catalog import Catalog
 from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 
 def print_robot(console: Console, robot: Robot) -> None:
@@ -108,6 +107,8 @@ def format_count(number: int, thing: str) -> str:
 
 def _build_tree(robot: Robot) -> Tree:
     """Return the tree of joints and links; a cut joint is drawn at its parent, with an arrow to its child."""
+    from rich.tree import Tree
+
     drawing = Tree(make_text(*_link_label(robot.base)), guide_style="dim")
     branches = {robot.base.name: drawing}
     for joint, link in zip(robot.joints, robot.links[1:], strict=True):
@@ -182,6 +183,8 @@ def build_link_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
 def make_text(*pieces: str | tuple[str, str]) -> Text:
     """Return one line from pieces of text, each plain or with a style."""
     pairs = [(piece, "") if isinstance(piece, str) else piece for piece in pieces]
+    from rich.text import Text
+
     return Text.assemble(*((escape_control_characters(words), style) for words, style in pairs))
 
 
@@ -195,7 +198,7 @@ def format_axis(axis: Sequence[float]) -> str:
 
 def build_table(columns: Sequence[str], chosen: Sequence[int], rows: Sequence[Row], *, tight: bool = False) -> Table:
     """Return a table with the first column and the chosen ones."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
+    table = make_table(tight=tight)
     table.add_column(columns[0], overflow="fold")
     for k in chosen:
         table.add_column(columns[k], justify="right", no_wrap=True)
@@ -385,7 +388,7 @@ def _finite_or_none(value: float) -> float | None:
 
 def print_catalog(console: Console, catalog: Catalog) -> None:
     """Print one row for each robot."""
-    table = Table("robot", "joints", "loops", "about", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = make_table("robot", "joints", "loops", "about")
     table.columns[1].justify = table.columns[2].justify = "right"
     for entry in catalog:
         table.add_row(*safe_texts((entry.name, str(entry.joints), str(entry.loops or ""), entry.about)))

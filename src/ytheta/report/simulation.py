@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 import ytheta
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
@@ -19,6 +17,9 @@ from ytheta.shapes import Float, Int
 from ytheta.simulation.result import FAILURES, REMARKS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from ytheta.simulation.result import Simulation
 
 MAX_PARAMETERS = 12  # rows of the table of parameters, unless the output is verbose

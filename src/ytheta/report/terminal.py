@@ -2,6 +2,8 @@
 
 If a table is too wide, headings are shortened first. If that is not enough, columns are left out. Numbers are never
 cut.
+
+Rich is imported when something is printed: plain data do not need it.
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ import io
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.style import Style
+    from rich.table import Table
+    from rich.text import Text
 
-_UNLIMITED = Console(file=io.StringIO(), width=100_000)  # a console that measures tables
 TEXT_WIDTH = 120  # characters per line of a text that does not go to a terminal
 # A notebook sets its own colours of text and background.
 HTML_FORMAT = '<pre style="white-space:pre;overflow-x:auto;line-height:1.25;font-family:monospace">{code}</pre>'
@@ -48,6 +51,14 @@ class FittedTable:
     left_out: tuple[str, ...] = ()
 
 
+def make_table(*headings: str, tight: bool = False) -> Table:
+    """Return an empty table in the style of all tables; ``tight`` leaves less space between columns."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
+
+
 def fit_table(columns: Sequence[TerminalColumn], width: int, *, has_total_row: bool = False) -> FittedTable:
     """Return the table with as many columns as fit into ``width``. ``has_total_row`` separates the last row."""
     optional = sorted((column for column in columns if column.drop_priority), key=lambda column: -column.drop_priority)
@@ -76,11 +87,13 @@ def print_table(console: Console, fitted: FittedTable) -> None:
 
 def print_note(console: Console, text: str) -> None:
     """Print a remark below a table."""
-    console.print(Text(text, style="dim"))
+    console.print(_make_text(text, "dim"))
 
 
 def render_text(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH) -> str:
     """Return what ``print_to`` prints, without colours and trailing spaces."""
+    from rich.console import Console
+
     buffer = io.StringIO()
     print_to(Console(file=buffer, width=width, highlight=False, markup=False, emoji=False, color_system=None))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
@@ -88,6 +101,8 @@ def render_text(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH)
 
 def render_html(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH) -> str:
     """Return what ``print_to`` prints as preformatted HTML with colours, for a notebook."""
+    from rich.console import Console
+
     console = Console(
         file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, record=True, force_jupyter=False
     )
@@ -107,7 +122,7 @@ def _is_harmless(character: str) -> bool:
 
 def safe_text(text: str, style: str = "") -> Text:
     """Return text that is printed as it is: neither markup nor control characters take effect."""
-    return Text(escape_control_characters(text), style=style)
+    return _make_text(escape_control_characters(text), style)
 
 
 def safe_texts(texts: Iterable[str]) -> list[Text]:
@@ -122,7 +137,9 @@ def list_names(names: Sequence[str], limit: int) -> str:
 
 def _build_table(columns: Sequence[TerminalColumn], *, tight: bool, has_total_row: bool) -> Table:
     """Return a table of exactly the width that its content needs."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
+    from rich.cells import cell_len
+
+    table = make_table(tight=tight)
     for column in columns:
         heading = column.short_heading if tight and column.short_heading else column.heading
         # Rich measures all cells several times, which takes longer than a fit, unless the width is given.
@@ -133,7 +150,7 @@ def _build_table(columns: Sequence[TerminalColumn], *, tight: bool, has_total_ro
         if has_total_row and k == len(rows) - 1:
             table.add_section()
         table.add_row(*row)
-    table.width = _UNLIMITED.measure(table).maximum
+    table.width = _make_unlimited_console().measure(table).maximum
     return table
 
 
@@ -142,4 +159,18 @@ def _shorten(name: Text, length: int) -> Text:
     if len(name) <= length:
         return name
     front = (length - 1) // 2
-    return Text(f"{name.plain[:front]}…{name.plain[front - length + 1 :]}", style=name.style)
+    return _make_text(f"{name.plain[:front]}…{name.plain[front - length + 1 :]}", name.style)
+
+
+def _make_text(text: str, style: str | Style = "") -> Text:
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+@cache
+def _make_unlimited_console() -> Console:
+    """Return a console that measures tables."""
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), width=100_000)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+    from rich.tree import Tree
 
 
 def print_robot(console: Console, robot: Robot) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tools.decisions import PAGE, SOURCE, list_constants, write_page
 
-JUDGING = ("logs/checking", "logs/preparing", "logs/reading", "identification/assessment")
+JUDGING = ("logs/checking", "logs/preparing", "logs/reading", "identification", "payload")
 
 
 def test_the_page_is_up_to_date() -> None:

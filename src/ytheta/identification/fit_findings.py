@@ -26,11 +26,18 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
-MAX_CONSISTENCY_COST = 1.1  # error of the bodies / error of the estimate; above it, a finding names the link
-MIN_SUSPICIOUS_SHARE = 0.3  # of the distance between estimate and bodies; a link with a larger share is named
-MIN_STANDARD_DEVIATIONS = 3.0  # negative value / standard deviation; above it, noise does not explain the sign
-MIN_STUCK_SHARE = 0.5  # of the time; a joint that rests longer is stuck
-MAX_MASS_CHANGE = 0.3  # of the total mass, relative to the description; above it, a finding says why
+# Error of the bodies divided by that of the estimate, above which a finding names the link. Chosen on: rule of thumb.
+MAX_CONSISTENCY_COST = 1.1
+# Share of the distance between estimate and bodies, above which a link is named. Chosen on: rule of thumb.
+MIN_SUSPICIOUS_SHARE = 0.3
+# Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:
+# reasoning; a normal variable exceeds it once in 740 cases.
+MIN_STANDARD_DEVIATIONS = 3.0
+# Share of the time that a joint rests, above which it is stuck. Chosen on: rule of thumb.
+MIN_STUCK_SHARE = 0.5
+# Change of the total mass relative to the description, above which a finding says why. Chosen on: rule of thumb;
+# descriptions are typically off by 30 %.
+MAX_MASS_CHANGE = 0.3
 
 
 def collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:

@@ -137,8 +137,9 @@ def _refuse_without_torques(log: Log) -> None:
 # Checks of all logs before a fit.
 
 
-# Range of positions; a joint with a smaller range counts as held, because such a range is encoder noise.
-MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic joints
+# Range of positions below which a joint counts as held: rad for revolute joints, m for prismatic joints. Chosen on:
+# rule of thumb; such a range is encoder noise.
+MAX_HELD_RANGE = (np.radians(2.0), 0.005)
 
 
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:

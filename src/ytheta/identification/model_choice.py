@@ -41,14 +41,18 @@ from ytheta.identification.transition_speeds import (
 )
 from ytheta.shapes import BaseByBase, PerBase
 
-# Logarithm of the Bayes factor from which on a model has a family. Almost every drive has a rotor, so only strong
-# evidence against rotor inertias removes them. A friction law needs much more than strong evidence, because what no
-# model explains, such as stiction or flexibility, is not the noise for which the evidence is computed.
+# Logarithm of the Bayes factor from which on a model has a family. Chosen on: Kass and Raftery, where 3 is strong and
+# 5 very strong evidence. Almost every drive has a rotor, so only strong evidence against rotor inertias removes them.
+# A friction law needs much more than strong evidence, because what no model explains, such as stiction or
+# flexibility, is not the noise for which the evidence is computed.
 MIN_LOG_BAYES_FACTORS = {Family.ROTOR: -3.0, Family.ROOT: 10.0, Family.LOAD: 10.0}
-# Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it.
-# Above this value, load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
+# Error with the transmitted torque of the estimate itself, divided by the error with that of the estimate before it,
+# above which load-dependent friction contradicts the torque on which it depends, as if it exceeded that torque.
+# Chosen on: rule of thumb.
 MAX_LOAD_ERROR_RATIO = 1.1
-MAX_LOAD_ROUNDS = 5  # improvements of the transmitted torque; the first is that of a model without such friction
+# Improvements of the transmitted torque; the first is that of a model without such friction. Chosen on: rule of
+# thumb.
+MAX_LOAD_ROUNDS = 5
 POSITIVE_FAMILIES = (Family.ROTOR, Family.LOAD)
 
 
@@ -346,7 +350,8 @@ def _remove_families(
 # Differs from  ``scipy.special.log_ndtr`` in: it is for a few numbers, which would not be worth the import of SciPy
 
 
-MAX_SERIES_ARGUMENT = -30.0  # below it, the terms of the series that are left out are smaller than 1e-12
+# Argument below which the series is used. Fixed by: the terms that are left out, which are then smaller than 1e-12.
+MAX_SERIES_ARGUMENT = -30.0
 
 
 def compute_log_normal_cdf(x: float) -> float:

@@ -212,7 +212,8 @@ def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBa
 # Checks of the table ``[identification]`` of a model file, which may have been edited or damaged.
 
 
-# Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
+# Relative difference of values of a model file that should agree. Chosen on: reasoning; all digits are written, so
+# only an edited file exceeds it.
 RELATIVE_TOLERANCE = 1e-8
 
 

@@ -136,7 +136,8 @@ def _check_array(robot: Robot, name: str, values: Any) -> SamplesByJoint:
 # proportional to the condition number of A_i.
 
 
-BLOCK_LENGTH = 4096  # samples whose motion is in memory at the same time
+# Samples whose motion is in memory at the same time. It affects only time and memory.
+BLOCK_LENGTH = 4096
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSett
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice
 from ytheta.shapes import Float
 
-MAX_RATE_RATIO = 2.0  # of the sampling rates of two logs; up to it, they count as recorded in the same way
+# Ratio of the sampling rates of two logs, up to which they count as recorded in the same way. Chosen on: rule of
+# thumb.
+MAX_RATE_RATIO = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +217,11 @@ def describe_cutoffs(plan: PreparationPlan) -> tuple[Finding, ...]:
 #              figures contradict each other, or hardly differ, the torques do not decide.
 
 
-MIN_GAIN = 0.03  # relative reduction of both figures for which the choice from the spectra is given up
-MIN_EQUATIONS_PER_PARAMETER = 10.0  # of all joints; with fewer equations, residuals say nothing
+# Relative reduction of both figures, for which the choice of velocities from the spectra is given up. Chosen on: rule
+# of thumb.
+MIN_GAIN = 0.03
+# Equations of all joints per parameter, below which residuals say nothing about velocities. Chosen on: rule of thumb.
+MIN_EQUATIONS_PER_PARAMETER = 10.0
 
 
 def choose_velocity(preparation: Preparation, equations: LogEquations) -> VelocityChoice:

@@ -35,17 +35,26 @@ from ytheta.identification.priors.noise import estimate_correlation
 from ytheta.identification.priors.prior import Family
 from ytheta.shapes import BaseByBase, Float, JointsBySample, PerJoint
 
-# Of the lowest speed, which is a thousandth of the highest speed of the log: half a decade between neighbours. The last
-# one is not a transition any more, but friction that is proportional to the speed up to a third of the highest.
+# Transition speeds that are tried, as multiples of the lowest speed, which is a thousandth of the highest speed of
+# the log. Chosen on: reasoning; half a decade between neighbours, and the last one is not a transition any more, but
+# friction that is proportional to the speed up to a third of the highest.
 MULTIPLES = tuple(10.0 ** (0.5 * k) for k in range(1, 6))
-MIN_LOG_LIKELIHOOD_RATIO = 10.0  # as for friction laws, see ``model_choice``
-# Of the squares of a joint's residuals. If more remains, most of the error has another cause, such as stiction, and a
-# gradual transition would be a makeshift: on recorded logs, other motion was then predicted slightly worse.
+# Logarithm of the likelihood ratio from which on a transition is gradual. Chosen on: the same argument as for
+# friction laws, see ``model_choice``.
+MIN_LOG_LIKELIHOOD_RATIO = 10.0
+# Share of the squares of a joint's residuals that a gradual transition may leave. If more remains, most of the error
+# has another cause, such as stiction, and a gradual transition would be a makeshift. Chosen on: recorded logs, of
+# which other motion was then predicted slightly worse.
 MAX_REMAINING_SHARE = 0.5
-LOG_STEP = 0.02  # of a finite difference with respect to log s
-PRIOR_DEVIATION = float(np.log(10.0))  # of log s around the best of the speeds tried; also the largest step
+# Step of a finite difference with respect to log s. Chosen on: rule of thumb.
+LOG_STEP = 0.02
+# Standard deviation of log s around the best of the speeds tried; also the largest step. Chosen on: rule of thumb;
+# one decade.
+PRIOR_DEVIATION = float(np.log(10.0))
+# Largest number of Gauss-Newton steps. Chosen on: rule of thumb.
 MAX_ROUNDS = 8
-MIN_RELATIVE_DECREASE = 1e-3  # of the weighted squares of the residuals; a smaller step is the last one
+# Decrease of the weighted squares of the residuals; a step with a smaller one is the last. Chosen on: rule of thumb.
+MIN_RELATIVE_DECREASE = 1e-3
 
 
 def choose_transition_speeds(logs: LogEquations, families: Sequence[Family]) -> dict[str, float]:

@@ -42,9 +42,14 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase, PerJoint
 
-NOISE_ROUNDS = 3  # of noise and payload in turn
-MAX_LOAD_ROUNDS = 12  # of friction that depends on the payload; each removes about 90 % of its error
-MAX_LOAD_CHANGE = 0.01  # in standard deviations, of the payload from one such round to the next
+# Rounds in which noise and payload are estimated in turn. Chosen on: rule of thumb.
+NOISE_ROUNDS = 3
+# Largest number of rounds of friction that depends on the payload. Chosen on: reasoning; each removes about 90 % of
+# its error.
+MAX_LOAD_ROUNDS = 12
+# Change of the payload from one such round to the next, in standard deviations, at which they end. Chosen on: rule of
+# thumb.
+MAX_LOAD_CHANGE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,9 +237,15 @@ def _add_preparation_error(
 #                       offsets change by as much as Coulomb friction
 
 
-FRICTION_DRIFT = 0.2  # standard deviation, relative to the value: a gear that warms up loses 10 to 40 % of its friction
-FREE_FRICTION = 1e3  # standard deviation in SI units, if friction is estimated anew
-UNIDENTIFIED_FACTOR = 10.0  # standard deviation of what the model does not know, relative to its largest parameter
+# Standard deviation of friction relative to its value. Chosen on: reasoning; a gear that warms up loses 10 to 40 % of
+# its friction.
+FRICTION_DRIFT = 0.2
+# Standard deviation of friction in SI units, if it is estimated anew. Chosen on: reasoning; far more than the
+# friction of any drive.
+FREE_FRICTION = 1e3
+# Standard deviation of parameters that the model does not know, relative to its largest parameter. Chosen on: rule of
+# thumb.
+UNIDENTIFIED_FACTOR = 10.0
 BASIC_SYMBOLS = tuple(FRICTION_PARAMETERS[kind] for kind in ("viscous", "coulomb", "offset"))
 
 

@@ -58,8 +58,11 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
-MAX_MASS = 1e6  # kg of a payload; more is a mistake in the unit
-MAX_FRICTION_DRIFT = 1e3  # of the friction; to estimate friction anew, there is infinity
+# Largest mass of a payload in kg. Chosen on: reasoning; more is a mistake in the unit.
+MAX_MASS = 1e6
+# Largest relative change of friction that can be given. Chosen on: rule of thumb; to estimate friction anew, there is
+# infinity.
+MAX_FRICTION_DRIFT = 1e3
 
 
 @limit_blas_threads()

@@ -21,8 +21,10 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia, Ten, transport_matrix
 from ytheta.shapes import Float, Matrix4
 
-MAX_ROUNDS = 50  # of centring the prior on the estimate
-MAX_CENTER_CHANGE = 1e-12  # m, from one round to the next
+# Largest number of rounds in which the prior is centred on the estimate. Chosen on: rule of thumb.
+MAX_ROUNDS = 50
+# Change of the centre in m from one round to the next, at which they end. Chosen on: reasoning; a rounding error.
+MAX_CENTER_CHANGE = 1e-12
 
 PerError = Float[np.ndarray, "errors"]
 
@@ -124,12 +126,21 @@ def _solve(
 # arbitrary. The prior of the moments of inertia is centred on a ball, three times as wide as its moments.
 
 
-DENSITY = 300.0  # kg/m³ of grippers and full boxes, gaps included; solid plastic has 1000, steel 7800
-RELATIVE_WIDTH = 3.0  # standard deviation of second moments, relative to those of the ball
-CENTER_STD = 0.5  # m, of every coordinate of the centre of mass in the frame of the link
-MAX_CENTER = 4.0 * CENTER_STD  # m, of every coordinate of the centre on which the prior is centred
-MIN_MASS_SHARE = 1e-4  # of the arm's mass; a lighter payload is taken to have this mass
-DEFAULT_ARM_MASS = 20.0  # kg, if the description has no masses
+# Density of a payload in kg/m³. Chosen on: rule of thumb, for grippers and full boxes with their gaps; solid plastic
+# has 1000, steel 7800.
+DENSITY = 300.0
+# Standard deviation of second moments, relative to those of the ball of this density. Chosen on: rule of thumb.
+RELATIVE_WIDTH = 3.0
+# Standard deviation in m of every coordinate of the centre of mass in the frame of the link. Chosen on: rule of
+# thumb.
+CENTER_STD = 0.5
+# Largest coordinate in m of the centre on which the prior is centred. Chosen on: rule of thumb.
+MAX_CENTER = 4.0 * CENTER_STD
+# Smallest mass of the compact body, relative to the arm's; a lighter payload is taken to have this mass. Chosen on:
+# rule of thumb.
+MIN_MASS_SHARE = 1e-4
+# Mass of the arm in kg, if the description has no masses. Chosen on: rule of thumb.
+DEFAULT_ARM_MASS = 20.0
 
 Precision = Float[np.ndarray, "10 10"]
 

@@ -15,13 +15,25 @@ from ytheta.payload.estimation import PayloadFit
 from ytheta.robot.inertia import Inertia, Ten
 from ytheta.shapes import Float
 
-MIN_SIGNIFICANCE = 2.0  # standard deviations of the mass from zero; below it, no payload is seen
-MAX_GOOD_MASS_STD, MAX_USABLE_MASS_STD = 0.05, 0.2  # relative to the mass
-MAX_GOOD_CENTER_STD, MAX_USABLE_CENTER_STD = 0.02, 0.1  # m, of every coordinate
-MAX_ARM_SHARE = 0.02  # of the robot's mass: standard deviation above which the motion does not show a payload
-MAX_DISTANCE = 5.0  # standard deviations of the nearest body that can exist from the estimate
-MAX_NOISE_RATIO = 4.0  # of what remains, on average over the joints, to the noise of the model's identification
+# Mass in standard deviations, below which no payload is seen. Chosen on: reasoning; noise alone exceeds it once in 44
+# cases.
+MIN_SIGNIFICANCE = 2.0
+# Largest standard deviations of a good and of a usable mass, relative to the mass. Chosen on: rule of thumb.
+MAX_GOOD_MASS_STD, MAX_USABLE_MASS_STD = 0.05, 0.2
+# Largest standard deviations of a good and of a usable centre of mass, in m, of every coordinate. Chosen on: rule of
+# thumb.
+MAX_GOOD_CENTER_STD, MAX_USABLE_CENTER_STD = 0.02, 0.1
+# Standard deviation of the mass relative to the robot's mass, above which the motion does not show a payload. Chosen
+# on: rule of thumb.
+MAX_ARM_SHARE = 0.02
+# Distance of the nearest body that can exist from the estimate, in standard deviations, above which the payload is
+# doubtful. Chosen on: rule of thumb.
+MAX_DISTANCE = 5.0
+# Ratio of what remains, on average over the joints, to the noise of the model's identification, above which the
+# payload is doubtful. Chosen on: rule of thumb.
+MAX_NOISE_RATIO = 4.0
 # Share of the torque that the model does not explain, which a payload must explain at least, if the rest is an error.
+# Chosen on: rule of thumb.
 MIN_EXPLAINED_SHARE = 0.5
 
 
@@ -147,7 +159,9 @@ def compute_jacobian(theta: Ten) -> Float[np.ndarray, "10 10"]:
 # Findings about a payload: unknown errors of the model, and a mass that contradicts the torques.
 
 
-MIN_MASS_DIFFERENCE = 3.0  # standard deviations between a known mass and that of the torques
+# Difference between a known mass and that of the torques in standard deviations, above which they contradict each
+# other. Chosen on: reasoning; a normal variable exceeds it once in 370 cases.
+MIN_MASS_DIFFERENCE = 3.0
 
 
 class PayloadFindingCode(StrEnum):

@@ -38,7 +38,9 @@ from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
 TRACE_LENGTH = 2000  # approximate number of samples of a trace; affects only a plot
-PIECE_LENGTH = 1024  # samples that are prepared at once: their cut-off is low, so there are many recorded ones for each
+# Samples that are prepared at once: their cut-off is low, so there are many recorded ones for each. It affects only
+# time and memory.
+PIECE_LENGTH = 1024
 
 
 @dataclass(frozen=True, eq=False)

@@ -167,9 +167,12 @@ def _format_range(lower: float, upper: float) -> str:
 # fs + 2 fv u >= 0.
 
 
-# Speeds at which the curve is limited, relative to the highest speed: dense near zero, where a root bends most.
+# Speeds at which the friction curve is limited, relative to the highest speed. Chosen on: reasoning; dense near zero,
+# where a root bends most.
 RELATIVE_SPEEDS = np.linspace(0.0, 1.0, 21)[1:] ** 2
-MAX_LOAD_FRICTION = 0.9  # torque lost to load-dependent friction; from 1 on, a drive could not be moved from outside
+# Largest share of the torque that load-dependent friction may take. Chosen on: reasoning; from 1 on, a drive could
+# not be moved from outside.
+MAX_LOAD_FRICTION = 0.9
 
 
 def make_drive_limits(robot: Robot, free: Collection[str], highest_speeds: Mapping[str, float]) -> Inequalities:

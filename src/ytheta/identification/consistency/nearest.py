@@ -30,9 +30,11 @@ from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, ParamsByParam, PerParameter, freeze
 
-# Smallest allowed eigenvalue of a pseudo-inertia relative to that of the reference body.
+# Smallest allowed eigenvalue of a pseudo-inertia, relative to that of the reference body. Chosen on: rule of thumb.
 MARGIN = 1e-3
-MIN_RELATIVE_FORCE = 1e-5  # of an active constraint, relative to |v|
+# Force of a constraint relative to |v|, from which on it counts as active. Chosen on: reasoning; well above the
+# tolerance of the solver.
+MIN_RELATIVE_FORCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +201,9 @@ def _make_mask(robot: Robot, free: Sequence[str] | np.ndarray | None) -> Bool[np
 # bodies exist. The conditions that links are bodies are never removed.
 
 
-MIN_RELATIVE_DUAL = 1e-5  # of the certificate; constraints with smaller entries are not candidates
+# Smallest entry of the certificate of infeasibility, relative to the largest, of a bound that may be part of the
+# contradiction. Chosen on: reasoning; well above the tolerance of the solver.
+MIN_RELATIVE_DUAL = 1e-5
 
 
 def explain_contradiction(program: BodyProgram, outcome: Outcome) -> InputError:
@@ -251,8 +255,10 @@ def _is_infeasible(program: BodyProgram, bounds: Sequence[Constraint]) -> bool:
 # bodies; drives have the values of the target.
 
 
-BISECTIONS = 50  # of the line from the reference to the target
-MAX_VIOLATION = 1e-9  # of a linear constraint, relative to its terms
+# Bisections of the line from the reference to the target. Fixed by: the number of digits of a double.
+BISECTIONS = 50
+# Largest violation of a linear constraint, relative to its terms, that counts as rounding. Chosen on: rule of thumb.
+MAX_VIOLATION = 1e-9
 
 
 def choose_nearer_bodies(program: BodyProgram, iterate: PerParameter) -> tuple[PerParameter, float]:
@@ -309,10 +315,13 @@ def measure_distance(program: BodyProgram, theta: PerParameter) -> float:
 # Exact consistency of a solution that an interior-point method computed within its tolerances.
 
 
-# Smallest eigenvalue of X relative to the margin that the tolerance of the solver may leave.
+# Smallest eigenvalue of X relative to the margin that the tolerance of the solver may leave. Chosen on: rule of
+# thumb.
 MIN_RELATIVE_MARGIN = 0.5
+# Largest number of projections onto linear rows in turn. Chosen on: rule of thumb.
 MAX_SWEEPS = 20
-MAX_RELATIVE_ERROR = 1e-15  # of a linear row, relative to its terms
+# Error of a linear row relative to its terms, at which the sweeps end. Fixed by: the number of digits of a double.
+MAX_RELATIVE_ERROR = 1e-15
 
 
 def satisfy_linear_constraints(program: BodyProgram, theta: PerParameter) -> PerParameter:

@@ -33,11 +33,15 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, ParamsByParam, PerParameter, PerVariable, SquareMatrix
 
 # Expected objective, relative to the objective at the reference, which the solution does not exceed without bounds.
+# It affects only the scale that the solver sees.
 EXPECTED_RELATIVE_OBJECTIVE = 1e-3
 # Ratio of the objective to its expected value; outside, the program is scaled by the objective and solved again.
+# Chosen on: rule of thumb.
 OBJECTIVE_RANGE = (1e-3, 1e4)
+# Largest number of times that the program is scaled and solved. Chosen on: rule of thumb.
 MAX_ROUNDS = 3
-# Of a row whose parameters are all fixed, relative to the size of its terms.
+# Largest violation of a row whose parameters are all fixed, relative to the size of its terms. Chosen on: rule of
+# thumb.
 FIXED_ROW_TOLERANCE = 1e-9
 
 
@@ -242,14 +246,21 @@ def _make_linear_cone(
 # centred at ``start``. Among solutions of equal cost, the nearest to ``start`` is preferred.
 
 
-# Diagonal of the metric relative to its largest entry; smaller entries are rounding errors of zero.
+# Diagonal of the metric relative to its largest entry; smaller entries are rounding errors of zero. Chosen on:
+# reasoning; some ten times the rounding error of a double.
 MIN_RELATIVE_DIAGONAL = 1e-14
-# Eigenvalues of the metric with diagonal 1, per parameter; smaller ones are rounding errors.
+# Eigenvalues of the metric with diagonal 1, per parameter; smaller ones are rounding errors. Chosen on: reasoning;
+# some ten times the rounding error of a double.
 NULL_TOLERANCE = 1e-14
-MAX_NEGATIVE_EIGENVALUE = 1e-7  # of the metric with diagonal 1; below minus this value, it is not a metric
-MAX_RESIDUAL = 1e-9  # of the factors of the metric with diagonal 1
-NULL_SPACE_WEIGHT = 1e-3  # of directions without cost, relative to the smallest eigenvalue that is not zero
-MIN_NULL_SPACE_WEIGHT = 1e-13  # likewise, relative to the largest eigenvalue
+# Size of a negative eigenvalue of the metric with diagonal 1; a larger one is not a rounding error, and the matrix is
+# not a metric. Chosen on: rule of thumb.
+MAX_NEGATIVE_EIGENVALUE = 1e-7
+# Largest residual of the factors of the metric with diagonal 1. Chosen on: rule of thumb.
+MAX_RESIDUAL = 1e-9
+# Weight of directions without cost, relative to the smallest eigenvalue that is not zero. Chosen on: rule of thumb.
+NULL_SPACE_WEIGHT = 1e-3
+# The same, relative to the largest eigenvalue. Chosen on: rule of thumb.
+MIN_NULL_SPACE_WEIGHT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,14 +29,21 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Matrix3, Matrix4, PerParameter, Vector3, freeze
 
-MIN_RELATIVE_MASS = 0.02  # of the heaviest link
-MIN_RELATIVE_RADIUS = 0.3  # root of a principal second moment per mass, relative to the median radius of gyration
-RADIUS_RANGE = (0.03, 0.5)  # m
-DEFAULT_RADIUS = 0.1  # m, if neither inertias nor distances between joints are known
-DEFAULT_MASS = 1.0  # kg, if no link has a mass
-ROD_RADIUS = 18.0**-0.5  # radius of gyration of a uniform rod, relative to its length
+# Smallest mass of a plausible link, relative to that of the heaviest. Chosen on: rule of thumb.
+MIN_RELATIVE_MASS = 0.02
+# Smallest root of a principal second moment per mass of a plausible link, relative to the median radius of gyration.
+# Chosen on: rule of thumb.
+MIN_RELATIVE_RADIUS = 0.3
+# Range of the median radius of gyration, in m. Chosen on: rule of thumb.
+RADIUS_RANGE = (0.03, 0.5)
+# Radius of gyration in m, if neither inertias nor distances between joints are known. Chosen on: rule of thumb.
+DEFAULT_RADIUS = 0.1
+# Mass of every link in kg, if no link has a mass. Chosen on: rule of thumb.
+DEFAULT_MASS = 1.0
+# Radius of gyration of a uniform rod, relative to its length: the mean over three axes. Fixed by: geometry.
+ROD_RADIUS = 18.0**-0.5
 # Radius of gyration relative to the distance of the centre of mass from the origin, or to 1 m; below it, the link is
-# a point mass, and its radius is a rounding error.
+# a point mass, and its radius is a rounding error. Chosen on: rule of thumb.
 MIN_POINT_RADIUS = 1e-6
 
 

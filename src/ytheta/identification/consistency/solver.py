@@ -24,8 +24,10 @@ from ytheta.errors import MissingExtraError
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, Matrix4, PerRow, PerVariable, RowsByVariable
 
+# Largest number of iterations of the interior-point method. Chosen on: rule of thumb.
 MAX_ITERATIONS = 100
-TOLERANCE = 1e-8  # of gap and feasibility, relative to an objective of 1
+# Gap and feasibility at which the solver ends, relative to an objective of 1. Chosen on: the default of Clarabel.
+TOLERANCE = 1e-8
 
 
 class Solution(StrEnum):
@@ -149,8 +151,10 @@ def _import_clarabel() -> Any:
 
 # P = sum of theta_a BASIS[a] for the ten parameters theta of a link.
 BASIS = np.stack([Inertia(tuple(unit)).pseudo for unit in np.eye(len(LINK_PARAMETERS)).tolist()])
-SIZE = 4  # rows of a pseudo-inertia
+# Rows of a pseudo-inertia. Fixed by: its definition.
+SIZE = 4
 
+# Places of the entries of svec in the matrix, and their weights. Fixed by: the definition of svec.
 _ROWS, _COLUMNS = np.array([(i, j) for j in range(SIZE) for i in range(j + 1)]).T
 _WEIGHTS = np.where(_ROWS == _COLUMNS, 1.0, np.sqrt(2.0))
 

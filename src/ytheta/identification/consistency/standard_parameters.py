@@ -43,12 +43,14 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerSelected, freeze
 
-# Widths of the prior around the description for estimators without prior, relative to the usual ones. It only decides
-# between parameters among which the data hardly decide.
+# Widths of the prior around the description for estimators without prior, relative to the usual ones. Chosen on:
+# reasoning; it only decides between parameters among which the data hardly decide.
 WEAK_PRIOR_FACTOR = 10.0
-# Share of the prior's variance that the data have removed.
-MIN_DATA_SHARE = 0.9  # from this share on, a parameter is determined by the data
-MAX_PRIOR_SHARE = 0.1  # up to this share, it is determined by the prior
+# Share of the prior's variance that the data have removed, from which on a parameter is determined by the data.
+# Chosen on: rule of thumb.
+MIN_DATA_SHARE = 0.9
+# The same share, up to which a parameter is determined by the prior. Chosen on: rule of thumb.
+MAX_PRIOR_SHARE = 0.1
 
 
 class Mark(Enum):
@@ -228,8 +230,12 @@ def find_inconsistent_parts(robot: Robot) -> dict[str, str]:
 # are tried in the order of the forces of their constraints, which the solver returns with the solution.
 
 
-MAX_LINKS = 6  # for which bodies are computed again
-MIN_SHARE = 1e-6  # of the distance; smaller costs are within the tolerance of the solver
+# Largest number of links for which bodies are computed again without their constraints. It affects only the time of
+# an explanation and the length of its list.
+MAX_LINKS = 6
+# Smallest cost of a link that is named, relative to the distance. Chosen on: reasoning; smaller costs are within the
+# tolerance of the solver.
+MIN_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -288,8 +294,8 @@ def compute_cost(program: BodyProgram, nearest: NearestBodies, labels: Collectio
 # What physical consistency costs: torque errors of an estimate and of the bodies nearest to it.
 
 
-# Error of the bodies in percent, up to which its ratio to that of the estimate does not matter: twenty times the error
-# that the preparation leaves in the torques, and a hundredth of what a good model may have.
+# Error of the bodies in percent, up to which its ratio to that of the estimate does not matter. Chosen on: reasoning;
+# twenty times the error that the preparation leaves in the torques, and a hundredth of what a good model may have.
 MAX_NEGLIGIBLE_ERROR = 2000.0 * PREPARATION_ERROR
 
 

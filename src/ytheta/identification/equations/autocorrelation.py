@@ -27,14 +27,18 @@ from ytheta.engine.local import map_in_order
 from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.shapes import BaseByBase, Float, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
-# Number of lags, in samples. With automatic decimation a period of the cut-off frequency has at most 16 samples, so the
-# lags cover at least 12 periods.
-MAX_SAMPLES = 60_000  # from which autocorrelations are estimated; more would only need more time
+# Samples from which autocorrelations are estimated. Chosen on: reasoning; they hold hundreds of times the lags, and
+# more would only need more time.
+MAX_SAMPLES = 60_000
+# Number of lags, in samples. Chosen on: reasoning; with automatic decimation a period of the cut-off frequency has at
+# most 16 samples, so the lags cover at least 12 periods.
 LAG_COUNT = 200
-# Share of the equations that remains for the noise if correlated equations are fewer than the parameters.
+# Share of the equations that remains for the noise if correlated equations are fewer than the parameters. Chosen on:
+# rule of thumb.
 MIN_REMAINING_SHARE = 0.2
-MAX_ROUNDS = 20  # of finding the last lag that counts
-# Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
+# Largest number of rounds of finding the last lag that counts. Chosen on: rule of thumb.
+MAX_ROUNDS = 20
+# Noise bandwidth of the low-pass divided by its cut-off. Fixed by: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
 PerLagAndJoint = Float[np.ndarray, "lags joints"]
@@ -130,8 +134,11 @@ class AutocovarianceAccumulator:
 # ``autocorrelation`` uses them to find the autocovariances of the noise behind residuals.
 
 
-SAMPLES_PER_PIECE = 2048  # many times the lags of an autocorrelation, but little memory
-MAX_HAT_PIECES = 4  # of the motion; in longer logs parameters take away little
+# Samples of a piece from which autocovariances of the hat matrix are computed: many times the lags. It affects only
+# time and memory.
+SAMPLES_PER_PIECE = 2048
+# Largest number of such pieces. Chosen on: reasoning; in longer logs parameters take away little of the noise.
+MAX_HAT_PIECES = 4
 
 
 def compute_hat_autocovariance(

@@ -22,12 +22,14 @@ from ytheta.identification.equations.normal_equations import NormalEquations, Ru
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase
 
-# Samples of a piece. Threads seldom wait for Python's global lock if pieces are long. If there are enough samples, the
-# pieces have equal lengths, and their number is a multiple of PIECE_MULTIPLE, so that two or four threads have equal
-# work. The length does not depend on the number of threads, so that sums do not either.
+# Samples of a piece. Threads seldom wait for Python's global lock if pieces are long. If there are enough samples,
+# the pieces have equal lengths, and their number is a multiple of PIECE_MULTIPLE, so that two or four threads have
+# equal work. The length does not depend on the number of threads, so that sums do not either. It affects only time
+# and memory.
 PIECE_LENGTH, MAX_PIECE_LENGTH = 4096, 8192
 PIECE_MULTIPLE = 4
 # Values of Y for which threads are started at once. For fewer values, the first pieces show whether it is worthwhile.
+# It affects only time.
 MIN_VALUES_FOR_THREADS = 5_000_000
 
 

@@ -30,6 +30,7 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, NonzerosBySample, PerJoint, SamplesByJoint
 
+# Smoothing speed of the sign of a velocity, relative to the highest speed of the joint. Chosen on: rule of thumb.
 SMOOTH_SPEED_RATIO = 1e-3
 
 COULOMB, OFFSET = f".{FRICTION_PARAMETERS['coulomb']}", f".{FRICTION_PARAMETERS['offset']}"

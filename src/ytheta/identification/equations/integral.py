@@ -39,10 +39,14 @@ from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerSample
 
-DEFAULT_WINDOW = 0.1  # s
-MIN_STEPS = 12  # steps in a window of default length
-END_REACH = 4  # number of samples on each side of a window's end that the end correction uses
-BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])  # B_2, …, B_(2 END_REACH)
+# Length of the windows in s. Chosen on: rule of thumb.
+DEFAULT_WINDOW = 0.1
+# Smallest number of steps in a window of default length. Chosen on: rule of thumb.
+MIN_STEPS = 12
+# Number of samples on each side of a window's end that the end correction uses. Chosen on: rule of thumb.
+END_REACH = 4
+# Bernoulli numbers B_2, …, B_(2 END_REACH). Fixed by: the Euler-Maclaurin formula.
+BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,11 +42,15 @@ from ytheta.logs.preparing.rest import RestRule
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerJoint
 
-# Samples from which a model is chosen: enough for thousands of independent equations. More would only need more time.
+# Samples from which a model is chosen. Chosen on: reasoning; enough for thousands of independent equations, and more
+# would only need more time.
 MAX_CHOICE_SAMPLES = 40_000
-MAX_CHOICE_BYTES = 16 * 2**20  # of these samples, kept in memory while the model is chosen
-MAX_SCAN_SAMPLES = 10_000  # from which the transition speeds of friction are chosen
-MAX_REFEREE_SAMPLES = 4096  # of a log, from which the source of its velocity is chosen
+# Memory for these samples while the model is chosen. It affects only time and memory.
+MAX_CHOICE_BYTES = 16 * 2**20
+# Samples from which the transition speeds of friction are chosen. Chosen on: rule of thumb.
+MAX_SCAN_SAMPLES = 10_000
+# Samples of a log from which the source of its velocity is chosen. Chosen on: rule of thumb.
+MAX_REFEREE_SAMPLES = 4096
 
 SpeedsByDrive: TypeAlias = Mapping[str, float]
 ChoiceByDrive: TypeAlias = Sequence[int]  # for each drive, the number of one of several alternatives

@@ -37,11 +37,19 @@ from ytheta.identification.equations.form import EquationRows, RegressorLayout, 
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
-DEFAULT_CORNER = 6.0  # Hz
-MIN_DEFAULT_SAMPLES_PER_PERIOD = 20.0  # samples per period of the default corner
-MIN_SAMPLES_PER_PERIOD = 8.0  # of the highest corner; there sigma is 1.5 samples, and sums are exact to 1e-15
-HOP = 1.5  # distance of neighbouring equations, in units of sigma
-TRUNCATION = 1e-12  # value of the Gaussian at which it is truncated, relative to its peak
+# Corner frequency of the low-pass in Hz. Chosen on: rule of thumb.
+DEFAULT_CORNER = 6.0
+# Samples per period of the default corner, which is lowered for logs with fewer. Chosen on: rule of thumb.
+MIN_DEFAULT_SAMPLES_PER_PERIOD = 20.0
+# Samples per period of the highest corner that is accepted. Chosen on: reasoning; there sigma is 1.5 samples, and
+# sums are exact to 1e-15.
+MIN_SAMPLES_PER_PERIOD = 8.0
+# Distance of neighbouring equations, in units of sigma. Chosen on: rule of thumb.
+HOP = 1.5
+# Value of the Gaussian at which it is truncated, relative to its peak. Chosen on: reasoning; far below the noise of
+# any log.
+TRUNCATION = 1e-12
+# Corner frequency of a Gaussian low-pass times its standard deviation. Fixed by: its gain of one half at the corner.
 CORNER_TIMES_SIGMA = math.sqrt(2.0 * math.log(2.0)) / (2.0 * math.pi)
 
 

@@ -22,7 +22,9 @@ from ytheta.logs.preparing.prepared_log import MotionSamples, copy_motion, count
 from ytheta.logs.preparing.rest import RestRule
 from ytheta.shapes import Bool, Int
 
-PREPARED_PIECE_LENGTH = 2048  # samples; long compared with the margins of a low-pass, enough pieces for all threads
+# Samples that are prepared at once: many compared with the margins of a low-pass, and enough pieces for all threads.
+# It affects only time and memory.
+PREPARED_PIECE_LENGTH = 2048
 
 
 @runtime_checkable
@@ -218,7 +220,8 @@ def select_pieces(
 # prepared motion, which needs little memory: of raw samples, one in ten to twenty is kept.
 
 
-MAX_CACHED_BYTES = 24 * 2**20  # of the prepared motion of all sources
+# Memory for the prepared motion of all sources. It affects only time and memory.
+MAX_CACHED_BYTES = 24 * 2**20
 
 
 @dataclass(frozen=True, eq=False)

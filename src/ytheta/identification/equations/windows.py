@@ -29,7 +29,9 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 
-MIN_CHUNK = 64  # samples; enough for an efficient matrix product, but so few that most windows contain whole chunks
+# Samples of a chunk: enough for an efficient matrix product, but so few that most windows contain whole chunks. It
+# affects only time.
+MIN_CHUNK = 64
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,12 @@ from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import Float, Int, PerBase
 
-MAX_ERROR_RATIO = 3.0  # of e; above it, nine tenths of the squares of the error have grown along the chain
-MIN_ERROR_PERCENT = 10.0  # of the torque; with smaller errors, a model is still good
+# Largest e that is not reported. Chosen on: reasoning; above it, nine tenths of the squares of the error have grown
+# along the chain.
+MAX_ERROR_RATIO = 3.0
+# Error in percent of the torque, up to which growing errors are not reported. Chosen on: the largest error of a good
+# model, see ``verdict``.
+MIN_ERROR_PERCENT = 10.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,8 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.priors.evidence import Posterior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
-# A parameter has an infinite std if its component of a unit vector along an unidentified direction exceeds this value.
+# A parameter has an infinite standard deviation if its component of a unit vector along an unidentified direction
+# exceeds this value. Chosen on: reasoning; smaller components are rounding errors.
 MAX_UNIDENTIFIED_COMPONENT = 1e-6
 
 

@@ -31,12 +31,17 @@ from ytheta.identification.estimators.least_squares import MIN_RELATIVE_RESIDUAL
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
-DEVIATION_PER_MEDIAN = 1.482602218505602  # standard deviation of a normal variable / median of its magnitude
-BINS_PER_OCTAVE = 693  # a bin is 0.1 % wide
-OCTAVES = 48  # range of the histogram, which starts at the smallest scale
-# The scales are kept fixed once their relative change falls below this value, which is the width of a histogram bin.
+# Standard deviation of a normal variable, relative to the median of its magnitude. Fixed by: the normal distribution.
+DEVIATION_PER_MEDIAN = 1.482602218505602
+# Bins of the histogram per octave: a bin is 0.1 % wide. Chosen on: reasoning; scales need no more digits.
+BINS_PER_OCTAVE = 693
+# Range of the histogram, which starts at the smallest scale. Chosen on: reasoning; fourteen decades.
+OCTAVES = 48
+# The scales are kept fixed once their relative change falls below this value. Chosen on: the width of a histogram
+# bin.
 SCALE_TOLERANCE = 1e-3
-STEP_TOLERANCE = 1e-4  # the iteration ends once the step of beta, in standard deviations, falls below this value
+# The iteration ends once the step of beta, in standard deviations, falls below this value. Chosen on: rule of thumb.
+STEP_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,14 @@ from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import BaseByBase, Bool, Float, PerBase, PerJoint, PerSample, SamplesByJoint
 
-# Canonical correlation: below the first value, instruments do not determine a parameter; below the second, its standard
-# deviation is at least three times that of least squares.
+# Canonical correlation below which instruments do not determine a parameter. Chosen on: rule of thumb.
 MIN_CORRELATION = 1e-3
+# Canonical correlation below which a parameter is determined weakly. Chosen on: reasoning; its standard deviation is
+# then at least three times that of least squares.
 MIN_STRONG_CORRELATION = 0.3
-MIN_NAMED_SHARE = 0.5  # component along a weak direction divided by the largest one; findings name those above it
+# Component of a parameter along a weak direction divided by the largest one; findings name those above it. It affects
+# only the length of a list of names.
+MIN_NAMED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -268,12 +271,15 @@ def _find_weak_instruments(solution: InstrumentalSolution, names: tuple[str, ...
 # not 0 there would be correlated with it.
 
 
-MAX_BAND_PER_RATE = 0.4  # positions are not smoothed above it
-# Dead speed of a drive, below which its direction is not certain, in standard deviations of the velocity noise: three
-# for noise of the velocity from which directions are computed, which is 2^1.5 times that of the motion (see
-# ``drive_directions``). The other values bound it as a share of the highest speed: with a larger dead speed, directions
-# would be almost proportional to velocities.
+# Largest band of the motion relative to the sampling rate, up to which positions are smoothed. Chosen on: reasoning;
+# near the Nyquist frequency there is nothing to remove.
+MAX_BAND_PER_RATE = 0.4
+# Dead speed of a drive, below which its direction is not certain, in standard deviations of the velocity noise.
+# Chosen on: reasoning; three for noise of the velocity from which directions are computed, which is 2^1.5 times that
+# of the motion (see ``drive_directions``).
 DEAD_SPEED_PER_NOISE = 8.5
+# Range of the dead speed as a share of the highest speed. Chosen on: rule of thumb; with a larger dead speed,
+# directions would be almost proportional to velocities.
 MIN_DEAD_SPEED_RATIO, MAX_DEAD_SPEED_RATIO = 0.01, 0.1
 
 

@@ -20,7 +20,9 @@ from ytheta.identification.equations.normal_equations import NormalDecomposition
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
-MAX_ROUNDING_ERROR = 1e-11  # relative rounding error of beta; below it, no refining pass is made
+# Relative rounding error of beta, up to which no refining pass is made. Chosen on: reasoning; far below the standard
+# deviations of any log.
+MAX_ROUNDING_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,16 @@ def compute_spread(
 # Differs from  the paper in: reweighting is repeated until the weights converge (``rounds`` = 1 is the paper's)
 
 
+# Largest number of times that weights are estimated. Chosen on: rule of thumb.
 MAX_ROUNDS = 20
-WEIGHT_TOLERANCE = 1e-3  # reweighting ends once the relative change of all weights is below this value
-# RMS of residual / RMS of torque. Normal equations give squared residuals as a difference of sums of squared torques,
-# with a rounding error of some 1e-16 of these sums, so that smaller residuals are rounding errors, not noise.
+# Reweighting ends once the relative change of all weights is below this value. Chosen on: rule of thumb.
+WEIGHT_TOLERANCE = 1e-3
+# Smallest RMS of residuals that counts as noise, relative to that of the torque. Chosen on: reasoning; normal
+# equations give squared residuals as a difference of sums of squared torques, with a rounding error of some 1e-16 of
+# these sums, so that smaller residuals are rounding errors.
 MIN_RELATIVE_RESIDUAL = 1e-7
-# Ratio of two joints' weights. With a larger ratio, rounding errors of one joint's sums would exceed the other's sums.
+# Largest ratio of two joints' weights. Chosen on: reasoning; with a larger ratio, rounding errors of one joint's sums
+# would exceed the other's sums.
 MAX_WEIGHT_RATIO = 1e8
 
 

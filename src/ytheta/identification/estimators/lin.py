@@ -45,7 +45,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
 # For an unidentified unit vector x in the space of w: |C x| divided by the largest entry of C. Below this value the
-# direction does not affect beta.
+# direction does not affect beta. Chosen on: reasoning; smaller lengths are rounding errors.
 MIN_IMAGE_LENGTH = 1e-9
 
 

@@ -15,16 +15,29 @@ from ytheta.engine.local import map_in_order
 from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.shapes import Float, PerJoint, PerSample, SamplesByJoint
 
-POSITION_SHARE = 0.999  # share of the energy of a joint's position at frequencies that are not searched for noise
-MAX_CHANGE_OF_NOISE = 2.0  # ratio of the power in the two halves of an octave
-MIN_ACCELERATION_SHARE_OF_NOISE = 1e-4  # share of an octave in the energy of a joint's acceleration
-ACCELERATION_SHARE = 0.99  # share of the energy of a joint's acceleration at frequencies of its motion
-BAND_PER_HIGHEST_FREQUENCY = 2.0  # at the highest frequency of the motion, the gain is then 0.95
-MIN_SAMPLES = 8  # shorter segments are not smoothed
-MAX_CLOSING_SHARE = 0.25  # length of the polynomial that makes a motion periodic, divided by that of the motion
-MIN_PERIODS = 4.0  # of the frequency ``band`` in a segment
-MIN_PEAK_PER_FLOOR = 10.0  # power relative to the noise floor; below it, a frequency counts as noise
-NOISE_FREQUENCY_RATIO = 1.5  # of the band, that is, three times the highest frequency of the motion; above it is noise
+# Share of the energy of a joint's position at frequencies that are not searched for noise. Chosen on: rule of thumb.
+POSITION_SHARE = 0.999
+# Largest ratio of the power in the two halves of an octave that counts as noise. Chosen on: rule of thumb.
+MAX_CHANGE_OF_NOISE = 2.0
+# Smallest share of an octave in the energy of a joint's acceleration, from which noise is estimated. Chosen on: rule
+# of thumb.
+MIN_ACCELERATION_SHARE_OF_NOISE = 1e-4
+# Share of the energy of a joint's acceleration at frequencies of its motion. Chosen on: rule of thumb.
+ACCELERATION_SHARE = 0.99
+# Band of the smoother relative to the highest frequency of the motion. Chosen on: reasoning; the gain is then 0.95 at
+# the highest frequency.
+BAND_PER_HIGHEST_FREQUENCY = 2.0
+# Samples of the shortest segment that is smoothed. Chosen on: rule of thumb.
+MIN_SAMPLES = 8
+# Length of the polynomial that makes a motion periodic, divided by that of the motion. Chosen on: rule of thumb.
+MAX_CLOSING_SHARE = 0.25
+# Periods of the frequency ``band`` in a segment. Chosen on: rule of thumb.
+MIN_PERIODS = 4.0
+# Power relative to the noise floor; below it, a frequency counts as noise. Chosen on: rule of thumb.
+MIN_PEAK_PER_FLOOR = 10.0
+# Frequency relative to the band, above which everything counts as noise. Chosen on: reasoning; three times the
+# highest frequency of the motion.
+NOISE_FREQUENCY_RATIO = 1.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,9 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.native.products.row_sums import update_root
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 
-MAX_ASYMMETRY = 1e-9  # relative to the largest element of a covariance; larger than its rounding errors
+# Asymmetry of a covariance relative to its largest element, up to which it is accepted. Chosen on: reasoning; larger
+# than its rounding errors.
+MAX_ASYMMETRY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

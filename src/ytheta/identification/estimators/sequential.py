@@ -36,7 +36,8 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, PerJoint
 
-# Component along an unidentified direction divided by the largest one; findings name parameters above this value.
+# Component along an unidentified direction divided by the largest one; findings name parameters above this value. It
+# affects only the length of a list of names.
 MIN_NAMED_SHARE = 0.1
 
 

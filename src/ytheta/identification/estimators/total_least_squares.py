@@ -49,9 +49,14 @@ from ytheta.shapes import BaseByBase, Float, NonzerosBySample, PerBase, PerJoint
 
 Deviation = float | tuple[float, ...] | None  # of all joints, or of each; None if not known
 
-MIN_REMAINING_SHARE = 0.1  # of Wᵀ W after subtracting the noise; below it, a finding is given
-MIN_RESIDUAL_RATIO = 1e-6  # RMS of residuals / RMS of torque; smaller residuals are rounding errors
-MIN_NAMED_SHARE = 0.5  # component along a noisy direction divided by the largest one; findings name those above it
+# Share of Wᵀ W that remains after subtracting the noise; below it, a finding is given. Chosen on: rule of thumb.
+MIN_REMAINING_SHARE = 0.1
+# RMS of residuals relative to that of the torque; smaller residuals are rounding errors. Chosen on: reasoning; see
+# ``MIN_RELATIVE_RESIDUAL`` of least squares.
+MIN_RESIDUAL_RATIO = 1e-6
+# Component of a parameter along a noisy direction divided by the largest one; findings name those above it. It
+# affects only the length of a list of names.
+MIN_NAMED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -262,7 +267,8 @@ def _make_finding(statement: str, fields: dict[str, object]) -> Finding:
 # that the torque sees as well are counted, although they are no noise.
 
 
-MAX_SAMPLES = 2000  # number of samples, equally spaced in the logs, over which the covariance is averaged
+# Number of samples, equally spaced in the logs, over which the covariance is averaged. Chosen on: rule of thumb.
+MAX_SAMPLES = 2000
 
 QUANTITIES = ("q", "qd", "qdd")
 

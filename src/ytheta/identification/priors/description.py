@@ -46,26 +46,35 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS, with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, BaseBySelected, Bool, Float, Matrix3, Matrix4, PerBase, PerParameter
 
-# Hyperparameters: logarithms of factors of scales.
-TYPICAL_SCALE = 0.3  # τ of the module docstring
+# Typical relative deviation of a description, τ of the module docstring. Chosen on: rule of thumb; see the module
+# docstring.
+TYPICAL_SCALE = 0.3
+# Hyperparameters are logarithms of factors of scales.
 DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), math.log(3.0))
 COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
+# Standard deviation of the logarithm of the factors of a link and of a quantity. Chosen on: rule of thumb; a factor e
+# more or less.
 LINK_STD = 1.0
-ROTOR_STD = 1.0  # of a single rotor inertia; those of a robot can differ by orders of magnitude
+# The same for a single rotor inertia. Chosen on: reasoning; those of a robot can differ by orders of magnitude.
+ROTOR_STD = 1.0
 # Of a load that the description does not know, relative to the floors of a body: typically half of the heaviest link.
 LOAD = Hyperparameter("", math.log(30.0), 1.5)
-TYPICAL_SHARE = 0.1  # of the joint's torque, of the torque that a parameter of a family causes
+# Torque that a parameter of a family causes, as a share of the joint's torque. Chosen on: rule of thumb.
+TYPICAL_SHARE = 0.1
 FAMILIES = {
     family: Hyperparameter(family.value, math.log(TYPICAL_SHARE), math.log(10.0))
     for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)
 }
 FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
-# Correlation of the columns of offset and Coulomb friction: 1 - 2 s if a drive moves back for a share s of the time.
+# Correlation of the columns of offset and Coulomb friction, from which on a drive moves in one direction only: it is
+# 1 - 2 s if the drive moves back for a share s of the time. Chosen on: rule of thumb; 2 % of the time.
 MIN_ONE_WAY_CORRELATION = 0.96
-# Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS.
+# Torque that one standard deviation of a flat parameter causes, relative to the joint's torque RMS. Chosen on:
+# reasoning; so large that the data decide alone.
 FLAT_SCALE = 1e3
 OFFSET, COULOMB = FRICTION_PARAMETERS["offset"], FRICTION_PARAMETERS["coulomb"]
-AXIS_COMPONENTS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # mass, centre, second moments
+# Which of mass, centre and second moments each axis changes. Fixed by: the order of the parameters.
+AXIS_COMPONENTS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)
 
 
 def make_description_prior(
@@ -253,7 +262,9 @@ def _find_unknown_loads(robot: Robot) -> set[str]:
 
 
 CHANGE = Hyperparameter("change since the earlier model", 0.0, 1.0, minimum=0.0)
-ROUNDING_VARIANCE = 1e-12  # of a standardized parameter; keeps rounding errors from making the covariance indefinite
+# Variance that is added to that of a standardized parameter. Chosen on: reasoning; it keeps rounding errors from
+# making the covariance indefinite.
+ROUNDING_VARIANCE = 1e-12
 
 
 def make_model_prior(base: BaseParameters, equations: NormalEquations, model: EarlierModel) -> Prior:

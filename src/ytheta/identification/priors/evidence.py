@@ -37,11 +37,14 @@ import numpy as np
 from ytheta.identification.priors.prior import Prior
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, SquareMatrix, freeze
 
-# Starts of the maximisation: values of all hyperparameters relative to their means. The evidence can have several
-# maxima: "the description is right and the noise is large" and its opposite.
+# Starts of the maximisation: values of all hyperparameters relative to their means. Chosen on: reasoning; the
+# evidence can have several maxima, "the description is right and the noise is large" and its opposite.
 STARTS = (-1.5, 0.0, 1.5)
-MIN_RELATIVE_CURVATURE = 1.0  # of the evidence, relative to that of the widest distribution of a hyperparameter
-MAX_LOG_SCALE = 9.0  # hyperparameters without a distribution of their own are searched within these logarithms
+# Smallest curvature of the evidence, relative to that of the widest distribution of a hyperparameter. Chosen on:
+# reasoning; where the evidence is flat, that distribution remains.
+MIN_RELATIVE_CURVATURE = 1.0
+# Logarithms within which hyperparameters without a distribution of their own are searched. Chosen on: rule of thumb.
+MAX_LOG_SCALE = 9.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,17 +262,27 @@ class IdentityFactor:
 Function = Callable[[PerHyper], tuple[float, PerHyper, SquareMatrix]]
 Place = tuple[PerHyper, float, PerHyper, SquareMatrix]
 
+# Largest number of Newton's steps. Chosen on: rule of thumb.
 MAX_STEPS = 200
-MAX_TRIALS = 30  # of lengths along one direction
-LENGTH_FACTORS = (0.1, 0.5)  # by which the length of a step is reduced
-MAX_CHANGE = 2.0  # of a variable in a step: further away, second derivatives say little
-MAX_GRADIENT = 1e-4  # of free variables at the minimum
-MIN_STEP_CURVATURE = 1e-9  # relative to the largest; less is lost to rounding
-MIN_RELATIVE_DECREASE = 1e-13  # of the function in a step, expected or real; less is lost to rounding
-MIN_RELATIVE_DISTANCE = (
-    1e-9  # from a bound, relative to the range; nearer variables are put on it, else they block steps
-)
-MIN_DECREASE_SHARE = 1e-4  # decrease of the function divided by that of its linear approximation
+# Largest number of lengths that are tried along one direction. Chosen on: rule of thumb.
+MAX_TRIALS = 30
+# Range of the factor by which the length of a step is reduced. Chosen on: rule of thumb.
+LENGTH_FACTORS = (0.1, 0.5)
+# Largest change of a variable in a step. Chosen on: rule of thumb; further away, second derivatives say little.
+MAX_CHANGE = 2.0
+# Largest gradient of free variables at the minimum. Chosen on: rule of thumb.
+MAX_GRADIENT = 1e-4
+# Smallest curvature relative to the largest. Chosen on: reasoning; less is lost to rounding.
+MIN_STEP_CURVATURE = 1e-9
+# Smallest decrease of the function in a step, expected or real, relative to its value. Chosen on: reasoning; less is
+# lost to rounding.
+MIN_RELATIVE_DECREASE = 1e-13
+# Distance from a bound, relative to the range, below which variables are put on the bound, since they would block
+# steps. Chosen on: rule of thumb.
+MIN_RELATIVE_DISTANCE = 1e-9
+# Decrease of the function divided by that of its linear approximation, from which on a step is accepted. Chosen on:
+# Armijo's rule with its usual value.
+MIN_DECREASE_SHARE = 1e-4
 
 
 def minimize_within_bounds(

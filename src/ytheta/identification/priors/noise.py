@@ -35,11 +35,14 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.shapes import BaseByBase, Float, JointsBySample, PerBase, PerJoint
 
-MAX_PIECES = 32  # of the motion, for the autocorrelations of the residuals
-MAX_PRODUCT_PIECES = 12  # of the motion, for the products Yᵀ R Y
+# Largest number of pieces of the motion from which autocorrelations of the residuals are estimated. Chosen on: rule
+# of thumb.
+MAX_PIECES = 32
+# Largest number of pieces of the motion from which the products Yᵀ R Y are estimated. Chosen on: rule of thumb.
+MAX_PRODUCT_PIECES = 12
 # Error that filters, differences and the sampling of fast torques leave in the equations of a joint, relative to the
-# torques of all its samples: a systematic error, which does not average out. Noise-free simulations of all robots of
-# the catalog show up to half of this share of the torque along the columns of a parameter.
+# torques of all its samples: a systematic error, which does not average out. Chosen on: noise-free simulations of all
+# robots of the catalog, which show up to half of this share of the torque along the columns of a parameter.
 PREPARATION_ERROR = 5e-5
 
 

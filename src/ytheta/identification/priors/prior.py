@@ -113,8 +113,12 @@ def invert_rows(matrix: Float[np.ndarray, "base coordinates"]) -> Float[np.ndarr
 # Settings of the prior: what it is centred on, and how strong it is.
 
 
-MIN_STRENGTH, MAX_STRENGTH = 1e-9, 1e9  # inverse relative deviations; beyond, sums of squares lose all digits
-MAX_DIFFERENCE = 1e-3  # m, or of entries of rotation matrices; files cut off digits
+# Range of the inverse relative deviation that is expected of a description. Chosen on: reasoning; beyond, sums of
+# squares lose all digits.
+MIN_STRENGTH, MAX_STRENGTH = 1e-9, 1e9
+# Difference of placements in m, or of entries of rotation matrices, up to which two descriptions are of the same
+# robot. Chosen on: rule of thumb; files cut off digits.
+MAX_DIFFERENCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

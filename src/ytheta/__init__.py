@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ytheta.inspection import inspect as inspect
     from ytheta.logs.check import LogCheck as LogCheck
     from ytheta.logs.check import check as check
-    from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
+    from ytheta.logs.checking.check import find_repeated_motion as find_repeated_motion
     from ytheta.logs.log import Log as Log
     from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
@@ -79,13 +79,13 @@ if TYPE_CHECKING:
     from ytheta.robot.floating import to_base_axes as to_base_axes
     from ytheta.robot.floating import to_world_axes as to_world_axes
     from ytheta.robot.frame import Frame as Frame
-    from ytheta.robot.friction_curve import compute_friction as compute_friction
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
     from ytheta.robot.locking import lock_joints as lock_joints
     from ytheta.robot.loops.closure import Closure as Closure
     from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
+    from ytheta.robot.parts import compute_friction as compute_friction
     from ytheta.robot.reading.catalog import Catalog as Catalog
     from ytheta.robot.reading.catalog import robots as robots
     from ytheta.robot.reading.load import load as load
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from ytheta.viewing.viewer import Viewer as Viewer
 
 __version__ = "0.1.0"
-IMPORT_TIME = time.time()  # before any module of the package is loaded; see files/fingerprint.py
+IMPORT_TIME = time.time()  # before any module of the package is loaded; see native/fingerprint.py
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
@@ -169,7 +169,7 @@ _MODULES = {
     "check": "ytheta.logs.check",
     "close_loops": "ytheta.robot.loops.closure",
     "compare": "ytheta.comparison",
-    "compute_friction": "ytheta.robot.friction_curve",
+    "compute_friction": "ytheta.robot.parts",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references",
     "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
@@ -185,7 +185,7 @@ _MODULES = {
     "to_base_axes": "ytheta.robot.floating",
     "to_world_axes": "ytheta.robot.floating",
     "formulations": "ytheta.dynamics.formulations.registry",
-    "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
+    "find_repeated_motion": "ytheta.logs.checking.check",
     "forward_dynamics": "ytheta.dynamics.kernels",
     "grasp": "ytheta.simulation.variation",
     "gravity": "ytheta.dynamics.kernels",

@@ -22,9 +22,8 @@ from ytheta.exporting.source import refuse_newer_file
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.predict import Prediction, predict
 from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
-from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.parts import Drive, Joint
+from ytheta.robot.parts import Drive, Joint, compute_friction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, PerJoint
 

@@ -14,8 +14,7 @@ from tests.support.friction_robots import add_friction_laws, compute_torque_by_h
 from tests.support.states import close, state
 from ytheta.dynamics import graphs
 from ytheta.errors import InputError, RobotError
-from ytheta.robot.friction_curve import compute_friction
-from ytheta.robot.parts import Force
+from ytheta.robot.parts import Force, compute_friction
 from ytheta.robot.robot import Robot
 
 ROBOTS = ("ur10", "stanford", "puma560")

@@ -15,8 +15,8 @@ import pytest
 from tests.support.kernel_cache import forget_graphs, forget_machines
 from ytheta.dynamics import graphs, kernels
 from ytheta.errors import UnknownNameError
-from ytheta.files import fingerprint
 from ytheta.identifiability.registry import base_parameters
+from ytheta.native import fingerprint
 from ytheta.native import graph as native_graph
 from ytheta.native.graph import Graph
 from ytheta.robot.reading.load import load

@@ -11,7 +11,7 @@ import pytest
 import ytheta as yt
 from tests.support.designed_motion import design_two_link
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.files.overwriting import is_own_file
+from ytheta.files.atomic import is_own_file
 
 
 def differentiate(values: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from tests.support.control_samples import add_friction
 from tests.support.friction_robots import add_friction_laws
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.exporting.functions import FUNCTIONS, OBSERVER, RobotFunctions, check_choice
-from ytheta.robot.friction_curve import compute_friction
+from ytheta.robot.parts import compute_friction
 from ytheta.robot.robot import Robot
 
 

@@ -14,7 +14,7 @@ import ytheta as yt
 from tests.support.exported_robots import change_bodies
 from ytheta.exporting.export import export, find_losses
 from ytheta.exporting.source import find_source
-from ytheta.robot.friction_curve import compute_friction
+from ytheta.robot.parts import compute_friction
 from ytheta.robot.robot import Robot
 
 

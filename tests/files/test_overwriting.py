@@ -10,14 +10,7 @@ import pytest
 
 from tests.support.log_files import ARM_LOG
 from ytheta.errors import InputError
-from ytheta.files.overwriting import (
-    HTML_MARK,
-    TOML_MARK,
-    declare_output,
-    is_own_file,
-    record_command_files,
-    report_input,
-)
+from ytheta.files.atomic import HTML_MARK, TOML_MARK, declare_output, is_own_file, record_command_files, report_input
 from ytheta.logs.write import write_log
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from tests.fuzz.archives import mutate_npz, mutate_parquet
 from tests.fuzz.mutation import Mutation, mutate_bytes, mutate_text, mutate_xml
 from ytheta.errors import YthetaError
+from ytheta.files.atomic import is_own_file
 from ytheta.files.expressions import parse_expression
-from ytheta.files.overwriting import is_own_file
 from ytheta.files.symbols import parse_angle, parse_scalar
 from ytheta.identification.model_file import read_model
 from ytheta.identification.predict import predict

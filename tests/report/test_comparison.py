@@ -24,7 +24,7 @@ from ytheta.report.comparison import (
     summarize_comparison,
     write_comparison_report,
 )
-from ytheta.robot.friction_curve import compute_friction
+from ytheta.robot.parts import compute_friction
 
 
 @pytest.fixture(scope="module")

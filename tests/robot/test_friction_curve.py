@@ -14,7 +14,6 @@ from tests.support.toml_robots import read
 from ytheta.errors import RobotError
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.robot import summarize_robot
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors, find_driving_speed
 from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import (
     find_drive_slices,
@@ -23,7 +22,15 @@ from ytheta.robot.parameters import (
     select_parameters,
     with_theta,
 )
-from ytheta.robot.parts import Coupling, Drive, Motor
+from ytheta.robot.parts import (
+    CURVE_PARAMETERS,
+    Coupling,
+    Drive,
+    Motor,
+    compute_friction,
+    compute_friction_factors,
+    find_driving_speed,
+)
 from ytheta.robot.toml_writer import to_toml
 
 SPEEDS = np.array([-3.0, -0.4, -0.01, 0.0, 0.02, 0.3, 1.0, 7.0])

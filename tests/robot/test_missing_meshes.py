@@ -16,7 +16,7 @@ from ytheta.identification.assessment.torque_errors import is_described
 from ytheta.identification.identify import read_prior
 from ytheta.identification.torque_model import read_torque_model
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.missing_meshes import CODE, check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.parameters import CODE, check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.robot import Robot
 
 TETRAHEDRON = "v 0 0 0\nv 0.4 0 0\nv 0 0.3 0\nv 0 0 0.2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

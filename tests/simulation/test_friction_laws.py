@@ -13,8 +13,8 @@ from tests.support.damped_robots import MASS, POSE, one_joint
 from tests.support.friction_robots import add_friction_laws
 from ytheta.control import ComputedTorque
 from ytheta.errors import InputError, RobotError
-from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import compute_friction
 from ytheta.robot.robot import Robot
 from ytheta.simulation.mujoco_plant import MujocoPlant
 from ytheta.simulation.own_plant import OwnPlant

@@ -35,7 +35,7 @@ from ytheta.cli.robots import robots
 from ytheta.cli.simulate import simulate
 from ytheta.cli.view import view
 from ytheta.errors import InputError
-from ytheta.files.overwriting import record_command_files
+from ytheta.files.atomic import record_command_files
 
 _FUNCTIONS = (
     *(robots, inspect, base, excite, simulate, check, identify, predict, payload, compare, export, view, reproduce),

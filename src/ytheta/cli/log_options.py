@@ -15,7 +15,7 @@ import typer
 import ytheta as yt
 from ytheta.cli.options import Command, parse_assignments, print_all_findings, take_group
 from ytheta.errors import InputError
-from ytheta.files.symbols import shorten
+from ytheta.files.bounded import shorten
 
 if TYPE_CHECKING:
     from ytheta.findings import Finding

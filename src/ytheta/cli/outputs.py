@@ -10,7 +10,7 @@ import typer
 from ytheta.conventions import PAGE_SUFFIXES as PAGE_SUFFIXES
 
 if TYPE_CHECKING:
-    from ytheta.files.overwriting import FileKind
+    from ytheta.files.atomic import FileKind
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files, even if ytheta did not write them.")]
 
@@ -32,8 +32,7 @@ def check_output(
     from pathlib import Path
 
     from ytheta.errors import InputError
-    from ytheta.files.atomic import check_writable, refuse_to_overwrite
-    from ytheta.files.overwriting import declare_output, is_own_file
+    from ytheta.files.atomic import check_writable, declare_output, is_own_file, refuse_to_overwrite
 
     check_writable(path, *suffixes)
     refuse_to_overwrite(path, inputs)

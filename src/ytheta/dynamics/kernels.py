@@ -21,9 +21,9 @@ import numpy as np
 from ytheta.arguments import check_kind
 from ytheta.display import Displayed
 from ytheta.errors import InputError
-from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native import About, Block, Kernel, compile_graph
 from ytheta.native.cache import find_graph, make_key, store_graph
+from ytheta.native.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.native.kernel import check_batch, check_vectors, raise_not_finite
 from ytheta.robot.robot import Robot, check_is_robot

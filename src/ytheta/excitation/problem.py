@@ -23,7 +23,7 @@ from ytheta.excitation.trajectories import BSpline, Fourier, RestToRest
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.logs.reading.read import LogInput
-from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.parameters import check_inertias_are_complete
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerJoint
 

@@ -26,9 +26,8 @@ from ytheta.excitation.trajectories import (
     SampledTrajectory,
     Trajectory,
 )
-from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.files.atomic import MARK, TOML_MARK, check_writable, write_atomically
 from ytheta.files.bounded import read_small_file
-from ytheta.files.overwriting import MARK, TOML_MARK
 from ytheta.files.toml import describe_value, parse_toml
 from ytheta.shapes import Float
 

@@ -22,7 +22,7 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.consistency.standard_parameters import find_inconsistent_parts
 from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
-from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.parameters import check_inertias_are_complete
 from ytheta.robot.reading.load import XML_EXTENSIONS, load
 from ytheta.robot.robot import Robot
 

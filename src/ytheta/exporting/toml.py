@@ -11,7 +11,7 @@ from pathlib import Path
 from ytheta.errors import InputError
 from ytheta.exporting.losses import find_shape_losses
 from ytheta.exporting.source import ExportSource, Format, NoOptions
-from ytheta.files.overwriting import TOML_MARK
+from ytheta.files.atomic import TOML_MARK
 from ytheta.findings import Finding
 from ytheta.robot.toml_writer import to_toml
 

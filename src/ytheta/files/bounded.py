@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from ytheta.errors import InputError, RobotFileError
-from ytheta.files.overwriting import report_input
+from ytheta.files.atomic import report_input
 
 # Largest robot description (bytes) that is read. Chosen on: the largest ones in public use, which have about 1 MB.
 MAX_ROBOT_SIZE = 16 * 1024 * 1024
@@ -131,3 +131,8 @@ def _describe_cause(error: Exception) -> str:
     if isinstance(error, RuntimeError):  # raised by Path.resolve
         return "its symbolic links are circular"
     return str(getattr(error, "strerror", None) or error)
+
+
+def shorten(text: str, length: int = 200) -> str:
+    """Return the text, cut to this length if it is longer."""
+    return text if len(text) <= length else text[: length - 2] + " …"

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.symbols import MAX_EXPRESSION_LENGTH, MAX_PARTS, is_length_name, parse_arithmetic, shorten
+from ytheta.files.bounded import shorten
+from ytheta.files.symbols import MAX_EXPRESSION_LENGTH, MAX_PARTS, is_length_name, parse_arithmetic
 
 # Functions and the number of their arguments.
 FUNCTIONS = {

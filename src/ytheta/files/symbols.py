@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from ytheta.errors import RobotFileError, UnsetAngleError, UnsetLengthError, suggest_names
+from ytheta.files.bounded import shorten
 
 Scalar: TypeAlias = "float | Length"
 
@@ -143,11 +144,6 @@ def parse_arithmetic(text: str) -> ast.expr:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text.strip(), mode="eval").body
-
-
-def shorten(text: str, length: int = 200) -> str:
-    """Return the text, cut to this length if it is longer."""
-    return text if len(text) <= length else text[: length - 2] + " …"
 
 
 def _parse_tree(text: str) -> ast.expr:

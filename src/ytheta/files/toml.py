@@ -8,7 +8,8 @@ import tomllib
 from typing import Any
 
 from ytheta.errors import InputError, RobotFileError, suggest_names
-from ytheta.files.symbols import Angle, Length, Scalar, parse_angle, parse_scalar, shorten
+from ytheta.files.bounded import shorten
+from ytheta.files.symbols import Angle, Length, Scalar, parse_angle, parse_scalar
 
 
 class Table:

@@ -37,10 +37,10 @@ from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER
 from ytheta.dynamics.kernels import TRACING_SOURCES, describe_versions
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.identifiability.base_parameters import MIN_GAP_RATIO, BaseParameters, order_columns, reduce_to_independent
 from ytheta.identifiability.sampling import PoseSample, RestRegressor, SampledDrives, fill_cube, sample_poses
 from ytheta.native import cache as disk
+from ytheta.native.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int

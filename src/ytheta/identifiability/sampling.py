@@ -26,12 +26,11 @@ from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, build_mechanism
 from ytheta.errors import InputError
 from ytheta.robot.floating import rotation_matrices
 from ytheta.robot.forces import evaluate_shapes
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors
 from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
 from ytheta.robot.loops.equations import find_loop_coordinates
 from ytheta.robot.loops.solver import linearize
 from ytheta.robot.parameters import find_drive_slices
-from ytheta.robot.parts import JointKind, Loop
+from ytheta.robot.parts import CURVE_PARAMETERS, JointKind, Loop, compute_friction_factors
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyBatchByCoordinate, Bool, Float, Int, Shaped
 

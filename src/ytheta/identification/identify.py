@@ -33,7 +33,7 @@ from ytheta.identification.procedure import Request, run_identification
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
-from ytheta.robot.missing_meshes import check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.parameters import check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint

@@ -14,7 +14,7 @@ from ytheta.conventions import BASE_COORDINATES
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.checking.check import find_repeated_motion
 from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.reading.read import LogInput, LogReadingOptions, MappingInput, describe_source, read_with_options

@@ -23,9 +23,8 @@ from ytheta.arguments import check_path
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
-from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.files.atomic import TOML_MARK, check_writable, write_atomically
 from ytheta.files.bounded import read_bytes
-from ytheta.files.overwriting import TOML_MARK
 from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import make_torque_kernel

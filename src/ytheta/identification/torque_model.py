@@ -25,7 +25,7 @@ from ytheta.identification.model_file import (
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import AUTO, DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.robot.missing_meshes import check_inertias_are_complete
+from ytheta.robot.parameters import check_inertias_are_complete
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint, SamplesByJoint

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.files.atomic import check_writable, write_atomically, write_table
-from ytheta.files.overwriting import MARK
+from ytheta.files.atomic import MARK, check_writable, write_atomically, write_table
 from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.files.fingerprint import fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.native.cache import RecentValues
 from ytheta.native.codegen.llvm import create_target_machine, detect_host, emit_object, load_llvm
 from ytheta.native.codegen.python_abi import ENTRY_POINTS, PYTHON_FUNCTIONS
 from ytheta.native.codegen.simd import C_FUNCTIONS
+from ytheta.native.fingerprint import fingerprint_sources
 from ytheta.native.graph import check_function
 from ytheta.native.kernel import BlockConsumer, Kernel
 

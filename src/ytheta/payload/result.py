@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.display import Displayed
-from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.files.overwriting import TOML_MARK
+from ytheta.files.atomic import TOML_MARK, check_writable, write_atomically
 from ytheta.findings import Finding
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import PredictionQuality, Verdict, find_scales

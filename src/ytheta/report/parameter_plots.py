@@ -17,8 +17,7 @@ from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.plots import Axis, Band, Line
 from ytheta.report.figure import COLOURS, FAINT_COLOUR, MARGIN, line_plot, make_figure
 from ytheta.report.numbers import format_number, parameter_unit
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction, compute_friction_factors
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction, compute_friction_factors
 from ytheta.shapes import Float
 
 if TYPE_CHECKING:

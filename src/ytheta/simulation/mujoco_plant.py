@@ -19,10 +19,9 @@ import numpy as np
 from ytheta.dynamics.constraint import LoopConstraint, build_constraint, column
 from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.robot.friction_curve import compute_friction
 from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import with_parameters
-from ytheta.robot.parts import Drive, JointKind
+from ytheta.robot.parts import Drive, JointKind, compute_friction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState
 

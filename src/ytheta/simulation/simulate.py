@@ -24,8 +24,7 @@ from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
-from ytheta.robot.missing_meshes import check_inertias_are_complete
-from ytheta.robot.parameters import with_parameters, with_theta
+from ytheta.robot.parameters import check_inertias_are_complete, with_parameters, with_theta
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop import ClosedLoop

@@ -12,8 +12,7 @@ import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from ytheta.identification.assessment.residual_analysis import compute_friction_points
 from ytheta.identification.result import Identification
-from ytheta.robot.friction_curve import compute_friction
-from ytheta.robot.parts import Coupling
+from ytheta.robot.parts import Coupling, compute_friction
 
 MIN_SPEED = 0.5  # rad/s; the low-pass mixes friction of both directions near reversals
 

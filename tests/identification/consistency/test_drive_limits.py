@@ -13,8 +13,8 @@ from ytheta.identification.consistency.bounds import MAX_LOAD_FRICTION, make_dri
 from ytheta.identification.consistency.nearest import find_nearest_bodies
 from ytheta.identification.consistency.reference import make_plausible_reference
 from ytheta.identification.equations.friction_laws import with_friction_laws
-from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.parameters import with_theta
+from ytheta.robot.parts import find_driving_speed
 from ytheta.robot.robot import Robot
 
 SPEEDS = {"joint1": 2.0, "joint2": 3.0}

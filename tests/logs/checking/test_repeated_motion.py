@@ -11,7 +11,7 @@ import pytest
 import ytheta
 from tests.support.log_files import load_shared_robot, make_log
 from ytheta.errors import InputError
-from ytheta.logs.checking.repeated_motion import _correlate, find_repeated_motion
+from ytheta.logs.checking.check import _correlate, find_repeated_motion
 from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.reading.read import read_log
 from ytheta.shapes import SamplesByJoint

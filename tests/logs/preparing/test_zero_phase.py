@@ -127,7 +127,7 @@ def test_odd_orders_are_refused(order: int) -> None:
 def test_preparing_does_not_import_scipy() -> None:
     code = """
 import sys
-import ytheta.logs.reading.read, ytheta.logs.preparing.prepared_log, ytheta.logs.checking.repeated_motion
+import ytheta.logs.reading.read, ytheta.logs.preparing.prepared_log, ytheta.logs.checking.check
 from ytheta.logs.preparing.filters import Lowpass
 from ytheta.logs.preparing.derivatives import SmoothingSpline
 import numpy as np

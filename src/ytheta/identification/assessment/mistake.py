@@ -16,7 +16,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.robot.missing_meshes import list_incomplete_links
+from ytheta.robot.parameters import list_incomplete_links
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, SquareMatrix
 

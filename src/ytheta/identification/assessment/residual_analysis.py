@@ -32,8 +32,7 @@ from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.differential import Differential, KnownTorque
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.identification.equations.motion_sources import Source, select_pieces
-from ytheta.robot.friction_curve import compute_friction
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import Drive, compute_friction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase, PerSample
 

@@ -11,7 +11,7 @@ from ytheta.identification.equations.autocorrelation import compute_autocorrelat
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.form import RegressorLayout
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.robot.missing_meshes import list_incomplete_links
+from ytheta.robot.parameters import list_incomplete_links
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     BaseByBase,

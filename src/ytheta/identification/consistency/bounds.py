@@ -12,8 +12,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors, find_lowest_friction
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors, find_lowest_friction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerParameter, PerRow, RowsByParam
 

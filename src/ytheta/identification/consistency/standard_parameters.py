@@ -37,9 +37,8 @@ from ytheta.identification.estimators.empirical_bayes import make_prior, select_
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.priors.noise import PREPARATION_ERROR
 from ytheta.identification.priors.prior import Prior, PriorSettings, invert_rows
-from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import Drive, find_driving_speed
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerSelected, freeze
 

@@ -20,8 +20,7 @@ from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.friction_curve import CURVE_PARAMETERS, compute_friction_factors
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     Float,

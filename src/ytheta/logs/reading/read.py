@@ -16,7 +16,7 @@ import numpy as np
 
 from ytheta.arguments import check_count, check_kind, check_number, check_path
 from ytheta.errors import InputError, suggest_names
-from ytheta.files.overwriting import report_input
+from ytheta.files.atomic import report_input
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log

@@ -17,10 +17,10 @@ from functools import cache, cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.fingerprint import fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.native.codegen.llvm import compile_module, create_target_machine, detect_host, format_options, load_llvm
 from ytheta.native.compile import LLVM_LOCK, CodeMemory
+from ytheta.native.fingerprint import fingerprint_sources
 from ytheta.native.kernel import BlockConsumer
 from ytheta.native.products.block_assembly import CONTEXT, compute_scratch_stride, emit_add_block
 from ytheta.native.products.root_assembly import emit_root_update

@@ -18,8 +18,8 @@ from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.toml import parse_toml
 from ytheta.findings import Finding, Severity
-from ytheta.robot.friction_curve import find_driving_speed
 from ytheta.robot.locking import lock_joints
+from ytheta.robot.parts import find_driving_speed
 from ytheta.robot.reading import catalog, robot_yaml
 from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
 from ytheta.robot.reading.snap import Snapper

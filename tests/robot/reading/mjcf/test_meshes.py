@@ -20,7 +20,7 @@ from tests.support.mjcf_models import (
 )
 from ytheta.errors import MissingExtraError, RobotFileError
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.missing_meshes import list_incomplete_links
+from ytheta.robot.parameters import list_incomplete_links
 from ytheta.robot.reading import solids
 
 CORNERS = "0 0 0 0.3 0 0 0 0.2 0 0 0 0.1 0.2 0.2 0.2"

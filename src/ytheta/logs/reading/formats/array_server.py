@@ -17,7 +17,7 @@ import numpy as np
 
 from ytheta.engine.child_process import Reply
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.files.symbols import shorten
+from ytheta.files.bounded import shorten
 
 EXTRAS = {"h5py": "hdf5"}  # libraries and the extras that install them
 

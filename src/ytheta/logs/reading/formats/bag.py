@@ -20,7 +20,7 @@ import numpy as np
 from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import ProcessEndedError, ProcessLimits, run_limited
 from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_names
-from ytheta.files.symbols import shorten
+from ytheta.files.bounded import shorten
 from ytheta.logs.reading.column_names import is_command_name
 from ytheta.logs.reading.formats.bag_files import check_ros1_bag, open_bag_files
 from ytheta.logs.reading.formats.expansion import DamagedError

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.atomic import report_input
 from ytheta.files.bounded import read_small_file
-from ytheta.files.overwriting import report_input
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.formats.parquet import DeclaredSizes, explain_errors, read_schema, scan_file

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.symbols import shorten
+from ytheta.files.bounded import shorten
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.formats.expansion import RECORDED
 from ytheta.logs.reading.memory import list_texts, make_table

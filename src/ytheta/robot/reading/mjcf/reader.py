@@ -21,7 +21,7 @@ from ytheta.robot.checks import check_shape
 from ytheta.robot.floating import list_home
 from ytheta.robot.frame import AXES, Frame, Vector, to_vector
 from ytheta.robot.loops.independent import choose_actuated
-from ytheta.robot.missing_meshes import describe_missing_meshes
+from ytheta.robot.parameters import describe_missing_meshes
 from ytheta.robot.parts import CollisionShape, Joint, JointKind, Link, ShapeKind, describe_mesh
 from ytheta.robot.reading.description import FindingCollector, find_closure_tolerance
 from ytheta.robot.reading.mjcf.actuators import drive_joints, read_actuators, read_tendons

@@ -19,7 +19,7 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.checks import check_shape
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.missing_meshes import describe_missing_meshes
+from ytheta.robot.parameters import describe_missing_meshes
 from ytheta.robot.parts import CollisionShape, ShapeKind, describe_mesh
 from ytheta.robot.reading.description import FindingCollector
 from ytheta.robot.reading.sdf.document import FileFinder

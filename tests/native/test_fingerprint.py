@@ -20,9 +20,9 @@ import pytest
 import ytheta
 from tests.support.forced_robots import CABLE, with_forces
 from tests.support.motor_robots import COUPLED
-from ytheta.files import fingerprint as module
-from ytheta.files.fingerprint import fingerprint, fingerprint_sources
 from ytheta.findings import Finding, Severity
+from ytheta.native import fingerprint as module
+from ytheta.native.fingerprint import fingerprint, fingerprint_sources
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -82,7 +82,7 @@ def test_findings_do_not_count() -> None:
 
 
 def test_equal_robots_agree_in_every_process() -> None:
-    code = "import ytheta; from ytheta.files.fingerprint import fingerprint; print(fingerprint(ytheta.load('walker')))"
+    code = "import ytheta; from ytheta.native.fingerprint import fingerprint; print(fingerprint(ytheta.load('walker')))"
     answers = {
         subprocess.run(
             [sys.executable, "-c", code],

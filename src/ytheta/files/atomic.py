@@ -1,4 +1,5 @@
-"""Atomic writes: a file appears complete or not at all. Temporary files, and tables as CSV or Parquet."""
+"""Atomic writes: a file appears complete or not at all. Temporary files, tables as CSV or Parquet, and which files may
+be overwritten."""
 
 from __future__ import annotations
 
@@ -185,7 +186,7 @@ def write_table(columns: Mapping[str, Any], path: Path, *, suffix: str, content:
 #
 # A command declares its outputs before its work begins. From then on every reader reports the files that it opens:
 # robots and what they extend or include, meshes, logs and mappings. If one of them is an output, an error ends the
-# command before anything is written. Without a command, such as in a program that uses the library, nothing is recorded.
+# command before anything is written. Without a command, as in a program that uses the library, nothing is recorded.
 
 
 FileIdentity = tuple[int, int]  # device and number of a file, which all of its names and links have in common

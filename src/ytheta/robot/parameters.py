@@ -182,7 +182,7 @@ def with_parameters(robot: Robot, values: Mapping[str, float]) -> Robot:
 
 # Links whose inertia is incomplete, since it depends on mesh files that do not exist.
 #
-# Such a robot has all of its geometry: it can be inspected, its base parameters can be counted, and it can be identified.
+# Such a robot has all of its geometry: it can be inspected and identified, and its base parameters can be counted.
 # But its inertias are not those of the robot, so they are not exported, no torques are predicted from them, nothing is
 # simulated with them, no motion is designed within torque limits, and they are not expected of an identification.
 

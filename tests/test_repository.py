@@ -7,14 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.support.paths import ROOT
 
-MAX_MODULES = 14  # in one folder
 # No word of a registry, of one machine's paths, and of unfinished work; spelled in pieces so that this file passes.
 FORBIDDEN = ("pypi" + ".org", "files.python" + "hosted", "/wo" + "rk/", "TO" + "DO", "FIX" + "ME")
 
@@ -63,11 +61,6 @@ def test_contributing_lists_every_package() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert _listed_packages(text) == _packages()
     assert _listed_packages(text.replace("`logs/reading`", "`logs/loading`")) != _packages()
-
-
-def test_no_package_is_crowded() -> None:
-    modules = Counter(path.parent for path in (ROOT / "src" / "ytheta").rglob("*.py") if path.name != "__init__.py")
-    assert {str(folder): count for folder, count in modules.items() if count > MAX_MODULES} == {}
 
 
 def _imports_of_tests(text: str) -> list[str]:

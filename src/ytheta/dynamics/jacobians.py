@@ -1,4 +1,4 @@
-"""Link Jacobians in base axes and their time derivatives, for formulations by Lagrange's equation.
+"""Link Jacobians in base axes and their time derivatives, for formulations by Lagrange's equation; Jacobians of frames.
 
 The vectors of one body, from its parent's origin to its own::
 

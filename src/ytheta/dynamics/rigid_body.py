@@ -1,6 +1,6 @@
-"""Gravity, Coriolis matrix, momentum, energies and forward dynamics of the links of a mechanism, for any scalar type.
+"""Mass matrix, Coriolis matrix, gravity, momentum, energies and forward dynamics of the links of a mechanism.
 
-Identity      tau = M(q) qdd + C(q, qd) qd + g(q)
+Identity      tau = M(q) qdd + C(q, qd) qd + g(q), for scalars of any type
 """
 
 from __future__ import annotations

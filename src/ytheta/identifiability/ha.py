@@ -74,9 +74,6 @@ from ytheta.robot.parameters import (
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
-# The span of rows of exact numbers: a basis of independent rows, and all other rows as combinations of the basis.
-
-
 Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta, exponents of unknown constants
 
 Row: TypeAlias = dict[Place, Any]
@@ -332,6 +329,9 @@ def _make_combination(robot: Robot, ring: TrigonometricRing, row: FrozenRow) -> 
             for (k, exponents), x in row
         )
     )
+
+
+# The span of rows of exact numbers: a basis of independent rows, and all other rows as combinations of the basis.
 
 
 FrozenRow: TypeAlias = tuple[tuple[Place, Any], ...]  # sparse, in a fixed order

@@ -1,4 +1,4 @@
-"""The regressor of a robot at rest, coordinate by coordinate, from the screws of the joints.
+"""The regressor of a robot at rest at sampled poses, coordinate by coordinate, from the screws of the joints.
 
 Identity      tau_c = (Y_c(x, 0, 0) + sum_k qdd_k dY_c/dqdd_k) theta   for every theta, at qd = 0, in closed loops
 Reference     virtual work on one body: tau_c = z_c . n + v_c . f, with the force f and the moment n that give the body

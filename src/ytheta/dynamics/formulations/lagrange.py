@@ -279,6 +279,56 @@ def compute_momentum_columns(kin: Kinematics, rows: LinkRows, links: Sequence[in
     return _collect(kin, rows, links, rows.momentum(kin))
 
 
+def compute_rate_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
+    """The time derivative of W(q, v)."""
+    return _collect(kin, rows, links, rows.rate(kin, kin.qd, kin.v, kin.vd))
+
+
+def compute_torque_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
+    """Y of (47)."""
+    qd, v, vd = kin.qd, kin.v, kin.vd
+    if qd is v:
+        return compute_rate_columns(kin, rows, links) + compute_remainder_columns(kin, rows, links)
+    # Every product of qd with itself is replaced by the mean of the products (qd, v) and (v, qd). The sum is equal to
+    # dW/dt + Yhat, but has fewer terms.
+    rates = _collect_both_orders(kin, rows, links, lambda a, b: rows.rate(kin, a, b, vd))
+    kinetic = _collect_both_orders(kin, rows, links, lambda a, b: rows.kinetic(kin, a, b))
+    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(kin, rows, links, rows.gravity(kin))
+
+
+def compute_remainder_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
+    """Yhat = Y - dW/dt."""
+    qd, v = kin.qd, kin.v
+    gravity = _collect(kin, rows, links, rows.gravity(kin))
+    if qd is v:
+        return _collect(kin, rows, links, rows.kinetic(kin, qd, qd)) + gravity
+    # -C(q, qd)ᵀ v = ½ (dM(v) qd - dM(qd) v) - ½ ∂(qdᵀ M v)/∂q, where dM(x) is the derivative of M along x.
+    zero = zeros(kin.mechanism.joints)
+    rates = _collect_both_orders(kin, rows, links, lambda a, b: rows.rate(kin, a, b, zero))
+    kinetic = _collect_both_orders(kin, rows, links, lambda a, b: rows.kinetic(kin, a, b))
+    return halve(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + gravity
+
+
+def find_body(mechanism: Mechanism, link: str) -> int:
+    """The index of a moving link. Raise UnknownNameError if there is none with this name."""
+    names = [body.name for body in mechanism.bodies]
+    if link not in names:
+        raise UnknownNameError(
+            f"robot {mechanism.robot.name!r} has no moving link {link!r}{suggest_names(link, names)}"
+        )
+    return names.index(link)
+
+
+def _collect_both_orders(
+    kin: Kinematics,
+    rows: LinkRows,
+    links: Sequence[int],
+    form: Callable[[BodyVelocities, BodyVelocities], Row],
+) -> tuple[Columns, Columns]:
+    """Collect the columns of a bilinear form of two velocities, for (qd, v) and for (v, qd)."""
+    return _collect(kin, rows, links, form(kin.qd, kin.v)), _collect(kin, rows, links, form(kin.v, kin.qd))
+
+
 def _collect(kin: Kinematics, rows: LinkRows, links: Sequence[int], row: Row) -> Columns:
     """Collect the columns of some bodies. The rows of joints that do not move a body stay zero."""
     result = zeros(kin.mechanism.joints, rows.count * len(links))
@@ -447,53 +497,3 @@ def make_rows(center: Literal["x", "z"]) -> LinkRows:
         return row
 
     return LinkRows(SHORT_COLUMNS_PER_LINK, momentum, rate, kinetic, gravity)
-
-
-def compute_rate_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
-    """The time derivative of W(q, v)."""
-    return _collect(kin, rows, links, rows.rate(kin, kin.qd, kin.v, kin.vd))
-
-
-def compute_torque_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
-    """Y of (47)."""
-    qd, v, vd = kin.qd, kin.v, kin.vd
-    if qd is v:
-        return compute_rate_columns(kin, rows, links) + compute_remainder_columns(kin, rows, links)
-    # Every product of qd with itself is replaced by the mean of the products (qd, v) and (v, qd). The sum is equal to
-    # dW/dt + Yhat, but has fewer terms.
-    rates = _collect_both_orders(kin, rows, links, lambda a, b: rows.rate(kin, a, b, vd))
-    kinetic = _collect_both_orders(kin, rows, links, lambda a, b: rows.kinetic(kin, a, b))
-    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(kin, rows, links, rows.gravity(kin))
-
-
-def compute_remainder_columns(kin: Kinematics, rows: LinkRows, links: Sequence[int]) -> Columns:
-    """Yhat = Y - dW/dt."""
-    qd, v = kin.qd, kin.v
-    gravity = _collect(kin, rows, links, rows.gravity(kin))
-    if qd is v:
-        return _collect(kin, rows, links, rows.kinetic(kin, qd, qd)) + gravity
-    # -C(q, qd)ᵀ v = ½ (dM(v) qd - dM(qd) v) - ½ ∂(qdᵀ M v)/∂q, where dM(x) is the derivative of M along x.
-    zero = zeros(kin.mechanism.joints)
-    rates = _collect_both_orders(kin, rows, links, lambda a, b: rows.rate(kin, a, b, zero))
-    kinetic = _collect_both_orders(kin, rows, links, lambda a, b: rows.kinetic(kin, a, b))
-    return halve(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + gravity
-
-
-def find_body(mechanism: Mechanism, link: str) -> int:
-    """The index of a moving link. Raise UnknownNameError if there is none with this name."""
-    names = [body.name for body in mechanism.bodies]
-    if link not in names:
-        raise UnknownNameError(
-            f"robot {mechanism.robot.name!r} has no moving link {link!r}{suggest_names(link, names)}"
-        )
-    return names.index(link)
-
-
-def _collect_both_orders(
-    kin: Kinematics,
-    rows: LinkRows,
-    links: Sequence[int],
-    form: Callable[[BodyVelocities, BodyVelocities], Row],
-) -> tuple[Columns, Columns]:
-    """Collect the columns of a bilinear form of two velocities, for (qd, v) and for (v, qd)."""
-    return _collect(kin, rows, links, form(kin.qd, kin.v)), _collect(kin, rows, links, form(kin.v, kin.qd))

@@ -37,7 +37,9 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 ROBOT, SAMPLES, REPEATS = "ur10", 1024, 7
 CHECKED_SAMPLES = 16
-MAX_RELATIVE_DIFFERENCE = 1e-6  # of a peer's values, relative to the largest; files that peers read have fewer digits
+# Largest difference between a peer's values and those of ytheta, relative to the largest value, at which times are
+# compared. Chosen on: reasoning; files that peers read have fewer digits.
+MAX_RELATIVE_DIFFERENCE = 1e-6
 MAX_POSITION = 6.2  # rad; limits of joints without limits, so that peers do not describe them by sine and cosine
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-MAX_RELATIVE_ROUNDING = 1e-13  # value divided by the sum of its absolute terms; below it, 0 is printed
+# Value of a combination divided by the sum of its absolute terms below which 0 is printed. Chosen on: reasoning; the
+# rounding errors of a sum of up to a thousand terms.
+MAX_RELATIVE_ROUNDING = 1e-13
 
 
 def print_base_parameters(console: Console, base: BaseParameters, *, verbose: bool = False) -> None:

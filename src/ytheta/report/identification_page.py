@@ -85,7 +85,8 @@ def identification_html(identification: Identification) -> str:
 # Rows of the tables on the page of an identification: texts, and the numbers by which rows are sorted.
 
 
-MIN_CORRELATION = 0.9  # correlation of errors; pairs of parameters with a smaller one are not listed
+# Correlation of the errors of two parameters from which on the page lists them. Chosen on: rule of thumb.
+MIN_CORRELATION = 0.9
 
 
 def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str, str]]:

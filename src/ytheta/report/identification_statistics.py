@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
     from ytheta.robot.robot import Robot
 
-MAX_CORRELATION = 0.99  # correlation of the errors of two parameters; above it, only a combination of both is known
-MAX_CONDITION_NUMBER = 100.0  # of the scaled equations; above it, torque errors are amplified
+# Correlation of the errors of two parameters above which only a combination of both is known. Chosen on: rule of thumb.
+MAX_CORRELATION = 0.99
+# Condition number of the scaled equations above which a line warns that torque errors are amplified. Chosen on: rule of
+# thumb.
+MAX_CONDITION_NUMBER = 100.0
 MAX_PAIRS = 5
 
 
@@ -151,7 +154,8 @@ def list_file_names(paths: tuple[str, ...]) -> str:
 # Before and after in words and numbers: torque errors of the description and of the identified model.
 
 
-MIN_CHANGE = 1.05  # ratio of two errors; closer ones are called equal
+# Ratio of two torque errors below which they are called about the same. Chosen on: rule of thumb.
+MIN_CHANGE = 1.05
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,8 @@ def _format_ratio(ratio: float) -> str:
 # What the data chose, what the prior expected and what the bodies cost, as texts that terminal and page share.
 
 
-MIN_RELEASE_FACTOR = 1.5  # of a link's own scale; links with a smaller factor are not named
+# Factor of a link's own scale from which on the link is named as more wrong than the others. Chosen on: rule of thumb.
+MIN_RELEASE_FACTOR = 1.5
 MAX_RELEASED_LINKS = 3
 LINK_PREFIX = "link "  # of the hyperparameters of links
 CHOSEN = "chosen model"

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-MIN_GAP = 1e-12  # metres or radians; smaller gaps are rounding errors, and their digits are not printed
+# Gap of a closed loop, in metres or radians, below which its digits are not printed. Chosen on: reasoning; smaller gaps
+# are rounding errors.
+MIN_GAP = 1e-12
 
 
 def print_inspection(console: Console, inspection: Inspection) -> None:

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
     from ytheta.robot.robot import Robot
 
 NO_VALUE = "–"
-MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the value is near zero
+# Relative standard deviation in percent above which only "> 999" is shown. Chosen on: reasoning; it only says that the
+# value is near zero.
+MAX_PERCENT = 999.0
 # Powers of ten are used for numbers below 10⁻⁴ with more decimals than this, and for numbers with more final zeros.
 MAX_DECIMALS, MAX_FINAL_ZEROS = 6, 6
 MIN_PLAIN_EXPONENT = -4
-MAX_NEGLIGIBLE_RATIO = 1e-6  # of a value to a magnitude such as its standard deviation; below it, 0 is shown
+# Ratio of a value to a magnitude such as its standard deviation below which 0 is shown. Chosen on: reasoning; no digit
+# of such a value is known.
+MAX_NEGLIGIBLE_RATIO = 1e-6
 REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m", "fs": "N m √(s/rad)", "fl": "1"}
 PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N", "fs": "N √(s/m)", "fl": "1"}
 

@@ -198,7 +198,9 @@ def list_joint_rows(prediction: Prediction) -> Iterator[dict[str, Any]]:
 # Plots of a prediction: the torque of each joint, measured and predicted.
 
 
-MAX_STEP_RATIO = 1.5  # time between two samples divided by the sampling time; a longer one is a gap in the line
+# Time between two samples divided by the sampling time above which the line of a plot has a gap. Chosen on: reasoning;
+# half a sample more than one.
+MAX_STEP_RATIO = 1.5
 
 
 def make_prediction_figures(prediction: Prediction) -> dict[str, go.Figure]:

@@ -142,7 +142,9 @@ Row: TypeAlias = Sequence[str | tuple[str, str]]
 ZERO = "·"
 UNKNOWN = "?"
 QUANTITIES = (LINK_PARAMETERS[:1], LINK_PARAMETERS[1:4], LINK_PARAMETERS[4:])  # mass, first moments, inertia
-MAX_ROUNDING_ERROR = 1e-12  # ratio to the largest entry of the same quantity; smaller entries are shown as zero
+# Ratio of an entry to the largest entry of the same quantity below which it is shown as zero. Chosen on: reasoning; the
+# rounding errors of rotated inertias.
+MAX_ROUNDING_ERROR = 1e-12
 CONSISTENCY_LABELS: dict[bool | None, str | tuple[str, str]] = {True: "yes", False: ("no", "yellow"), None: UNKNOWN}
 
 

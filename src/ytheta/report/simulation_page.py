@@ -184,7 +184,8 @@ def _format_signed_percent(value: float) -> str:
 
 MAX_ITEMS = 8  # numbers or names that are listed in a row
 SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # settings with rows of their own
-MAX_RELATIVE_ROUNDING = 1e-12  # relative difference of two parameters; below it, they count as equal
+# Relative difference of two parameters below which they count as equal. Chosen on: reasoning; rounding errors.
+MAX_RELATIVE_ROUNDING = 1e-12
 
 
 def describe_settings(statistics: SimulationStatistics, reference_note: str) -> Iterator[tuple[str, str]]:

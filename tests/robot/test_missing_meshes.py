@@ -16,7 +16,7 @@ from ytheta.identification.assessment.torque_errors import is_described
 from ytheta.identification.identify import read_prior
 from ytheta.identification.torque_model import read_torque_model
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import CODE, check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.parameters import MISSING_MESH, check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.robot import Robot
 
 TETRAHEDRON = "v 0 0 0\nv 0.4 0 0\nv 0 0.3 0\nv 0 0 0.2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
@@ -51,7 +51,7 @@ def test_geometry_and_counts_do_not_need_the_mesh(tmp_path: Path, text: str) -> 
 
 
 def test_the_warning_names_the_file_and_the_remedy(tmp_path: Path) -> None:
-    (finding,) = (each for each in load(tmp_path, MJCF, with_mesh=False).findings if each.code == CODE)
+    (finding,) = (each for each in load(tmp_path, MJCF, with_mesh=False).findings if each.code == MISSING_MESH)
     assert finding.text.startswith("the inertia of b depends on mesh files that do not exist (m.obj)")
     assert "add the files" in finding.text
     assert json.loads(json.dumps(finding.data)) == finding.data
@@ -114,7 +114,7 @@ def test_meshes_in_packages_are_found(tmp_path: Path) -> None:
     assert not list_incomplete_links(robot)
     lost = yt.load(path)
     assert list_incomplete_links(lost) == ("b",)
-    (finding,) = (each for each in lost.findings if each.code == CODE)
+    (finding,) = (each for each in lost.findings if each.code == MISSING_MESH)
     assert "(package://arm_meshes/m.obj)" in finding.text
     assert "--package-path" in finding.text
 

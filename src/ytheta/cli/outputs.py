@@ -25,7 +25,7 @@ def check_output(
 ) -> None:
     """Raise InputError if the output file cannot be written, is an input, or exists and was not written by ytheta.
 
-    With ``kind``, one of ``files.overwriting``, a file of another kind is not overwritten either.
+    With ``kind``, a ``FileKind``, a file of another kind is not overwritten either.
     """
     if path is None:
         return

@@ -432,7 +432,7 @@ def _spread_samples(size: int, count: int = 64) -> Float[np.ndarray, "samples ac
 # Friction that grows with the root of the speed has this factor too, times sqrt(|qd|): like Coulomb friction, it is not
 # linear in the velocity and uses the *real* velocity. If the drive has a ``friction_speed``, the velocities of viscous
 # friction and of the square root are clipped to it. Load-dependent friction needs a torque, see ``symbolic_model``.
-# ``robot.friction_curve`` computes the same laws in NumPy.
+# ``robot.parts`` computes the same laws in NumPy.
 
 
 @dataclass(frozen=True, eq=False)

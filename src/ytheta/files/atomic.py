@@ -1,5 +1,7 @@
-"""Atomic writes: a file appears complete or not at all. Temporary files, tables as CSV or Parquet, and which files may
-be overwritten."""
+"""Atomic writes: a file appears complete or not at all.
+
+First the writing itself, then temporary files, tables as CSV or Parquet, and which files may be overwritten.
+"""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 NO_VALUES: Mapping[str, float] = MappingProxyType({})
 
+# Angles near a multiple of this one (rad) become that multiple, see ``conventions.SNAP``. Chosen on: rule of thumb.
 ANGLE_STEP = math.pi / 6
 # Largest relative error of the length of a unit vector. Chosen on: reasoning, far above rounding errors.
 UNIT_TOLERANCE = 1e-9

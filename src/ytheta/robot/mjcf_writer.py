@@ -35,7 +35,8 @@ COMPILER = {"angle": "radian", "inertiafromgeom": "false", "balanceinertia": "fa
 # Dry friction stops a joint within 2 ms instead of MuJoCo's default of 20 ms, with which it resembles damping.
 # Chosen on: the wrist of a UR10, see above.
 FRICTION_SOLVER = {"solreffriction": "0.002 1", "solimpfriction": "0.99 0.99 0.001"}
-HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute joint
+# Distance (m) between the two points on its axis that replace a cut revolute joint. Chosen on: rule of thumb.
+HINGE_POINT_DISTANCE = 0.3
 
 
 def to_mjcf(robot: Robot, *, drives: bool = False) -> str:

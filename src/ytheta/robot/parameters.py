@@ -1,4 +1,4 @@
-"""The standard parameters of a robot: selection by kind or name, units, and replacement of values."""
+"""The standard parameters of a robot: selection by kind or name, units, replacement of values, incomplete inertias."""
 
 from __future__ import annotations
 
@@ -187,10 +187,10 @@ def with_parameters(robot: Robot, values: Mapping[str, float]) -> Robot:
 # simulated with them, no motion is designed within torque limits, and they are not expected of an identification.
 
 
-CODE = "missing mesh"
-MAX_NAMES = 6  # largest number of names in a sentence
+MISSING_MESH = "missing mesh"
+MAX_LINK_NAMES = 6  # largest number of names in a sentence
 PACKAGE_REMEDY = "give the folder of the package with --package-path (package_paths), "
-REMEDY = "add the files, or give these links an inertia in the file (<inertial>)"
+MESH_REMEDY = "add the files, or give these links an inertia in the file (<inertial>)"
 
 
 def describe_missing_meshes(files: Mapping[str, Sequence[str]], inertias: Mapping[str, Inertia]) -> Finding:
@@ -205,14 +205,14 @@ def describe_missing_meshes(files: Mapping[str, Sequence[str]], inertias: Mappin
     )
     fields = {"files": names, "links": {link: list(inertias[link].parameters) for link in files}}
     in_packages = any(name.startswith("package://") for name in names)
-    remedy = f"{PACKAGE_REMEDY if in_packages else ''}{REMEDY}"
-    return Finding(CODE, Severity.WARNING, statement, remedy, names=tuple(files), fields=fields)
+    remedy = f"{PACKAGE_REMEDY if in_packages else ''}{MESH_REMEDY}"
+    return Finding(MISSING_MESH, Severity.WARNING, statement, remedy, names=tuple(files), fields=fields)
 
 
 def list_incomplete_links(robot: Robot) -> tuple[str, ...]:
     """Return the names of the links whose inertia is incomplete."""
     inertias = {link.name: link.inertia.parameters for link in robot.links}
-    described = [finding.fields["links"] for finding in robot.findings if finding.code == CODE]
+    described = [finding.fields["links"] for finding in robot.findings if finding.code == MISSING_MESH]
     return tuple(
         name
         for links in described
@@ -230,9 +230,10 @@ def check_inertias_are_complete(robot: Robot, purpose: str, *, alternative: str 
     if links:
         raise InputError(
             f"{purpose} needs the inertias of {robot.name!r}, but that of {_join(links)} depends on mesh files that do "
-            f"not exist; {REMEDY}{alternative and f', or {alternative}'}"
+            f"not exist; {MESH_REMEDY}{alternative and f', or {alternative}'}"
         )
 
 
 def _join(names: Sequence[str]) -> str:
-    return ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
+    others = len(names) - MAX_LINK_NAMES
+    return ", ".join(names[:MAX_LINK_NAMES]) + (f" and {others} more" if others > 0 else "")

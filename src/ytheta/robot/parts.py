@@ -318,7 +318,7 @@ def make_capsule(link: str, start: Vector, end: Vector, radius: float, *, source
 CURVE_PARAMETERS = ("fv", "fc", "fs", "fl")
 # Largest negative sum of friction terms that counts as zero, relative to the sum of their sizes. Chosen on:
 # reasoning, far above rounding errors.
-ROUNDING_TOLERANCE = 1e-9
+FRICTION_TOLERANCE = 1e-9
 
 
 def compute_friction(drive: Drive, speeds: ArrayLike, *, load_torque: ArrayLike = 0.0) -> Float[np.ndarray, "*shape"]:
@@ -365,4 +365,4 @@ def find_driving_speed(drive: Drive) -> float | None:
     """Return the speed at which viscous, Coulomb and root friction drive instead of braking, or None if they brake."""
     speed, friction = find_lowest_friction(drive)
     size = abs(drive.viscous) * speed + abs(drive.coulomb) + abs(drive.root or 0.0) * math.sqrt(speed)
-    return speed if friction < -ROUNDING_TOLERANCE * size else None
+    return speed if friction < -FRICTION_TOLERANCE * size else None

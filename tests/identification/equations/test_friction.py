@@ -18,7 +18,7 @@ from ytheta.dynamics.loop_solver import solve
 from ytheta.identification.equations.friction import find_smooth_speeds, make_drive_directions
 from ytheta.identification.identify import identify
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drive_directions import DriveDirections, PoseDirections
+from ytheta.logs.preparing.drives import DriveDirections, PoseDirections
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 

@@ -26,7 +26,7 @@ from ytheta.identification.equations.friction_laws import (
     with_friction_laws,
 )
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.drives import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drive_directions import DriveDirections, PoseDirections
+from ytheta.logs.preparing.drives import DriveDirections, PoseDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span

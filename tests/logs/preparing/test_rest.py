@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.drives import MAX_WIDENING, RestRule, compute_velocity_noise, make_rest_rule
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span
-from ytheta.logs.preparing.rest import MAX_WIDENING, RestRule, compute_velocity_noise, make_rest_rule
 
 RATE, CUTOFF = 500.0, 5.0
 PERIOD = 1.0 / CUTOFF

@@ -32,9 +32,9 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.model_equations import ModelEquations
 from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
 from ytheta.identification.plan import PreparationPlan
+from ytheta.logs.preparing.drives import remake_rest_rule
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.rest import remake_rest_rule
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
 TRACE_LENGTH = 2000  # approximate number of samples of a trace; affects only a plot

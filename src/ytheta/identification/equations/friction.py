@@ -2,7 +2,7 @@
 
 The Coulomb column of a drive is the transposed row of its velocity ratios times the sign of its velocity. That row is
 the column of the drive's offset. Without loops it is constant, and multiplies the low-passed sign. With loops it
-depends on the pose, and the products of ratio and sign are low-passed (``drive_directions``).
+depends on the pose, and the products of ratio and sign are low-passed (``logs.preparing.drives``).
 
 If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
 to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
@@ -21,9 +21,17 @@ from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drive_directions import AnyDirections, DriveDirections, PairsBySample, PoseDirections
+from ytheta.logs.preparing.drives import (
+    AnyDirections,
+    DriveDirections,
+    PairsBySample,
+    PoseDirections,
+    RestRule,
+    compute_highest_speeds,
+    iterate_mean_speeds,
+    make_rest_rule,
+)
 from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.rest import RestRule, compute_highest_speeds, iterate_mean_speeds, make_rest_rule
 from ytheta.native.products.row_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive

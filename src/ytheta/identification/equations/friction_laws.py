@@ -22,7 +22,7 @@ import numpy as np
 from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.friction import compute_velocity_ratios, make_drive_directions
-from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.drives import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive

@@ -36,9 +36,8 @@ from ytheta.identification.equations.motion_sources import (
 )
 from ytheta.identification.equations.selection import FAMILY_OF_LAW, ParameterSelection
 from ytheta.identification.priors.prior import Family
-from ytheta.logs.preparing.drive_directions import AnyDirections
+from ytheta.logs.preparing.drives import AnyDirections, RestRule
 from ytheta.logs.preparing.preparation import Preparation
-from ytheta.logs.preparing.rest import RestRule
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerJoint
 

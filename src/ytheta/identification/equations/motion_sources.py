@@ -15,11 +15,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.drive_directions import AnyDirections
+from ytheta.logs.preparing.drives import AnyDirections, RestRule
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples, copy_motion, count_bytes, make_empty_motion, prepare_span
-from ytheta.logs.preparing.rest import RestRule
 from ytheta.shapes import Bool, Int
 
 # Samples that are prepared at once: many compared with the margins of a low-pass, and enough pieces for all threads.

@@ -50,7 +50,7 @@ from ytheta.identification.estimators.motion_spectrum import (
     iterate_segments,
 )
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.logs.preparing.drive_directions import DriveDirections
+from ytheta.logs.preparing.drives import DriveDirections
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import BaseByBase, Bool, Float, PerBase, PerJoint, PerSample, SamplesByJoint
 
@@ -276,7 +276,7 @@ def _find_weak_instruments(solution: InstrumentalSolution, names: tuple[str, ...
 MAX_BAND_PER_RATE = 0.4
 # Dead speed of a drive, below which its direction is not certain, in standard deviations of the velocity noise.
 # Chosen on: reasoning; three for noise of the velocity from which directions are computed, which is 2^1.5 times that
-# of the motion (see ``drive_directions``).
+# of the motion (see ``logs.preparing.drives``).
 DEAD_SPEED_PER_NOISE = 8.5
 # Range of the dead speed as a share of the highest speed. Chosen on: rule of thumb; with a larger dead speed,
 # directions would be almost proportional to velocities.

@@ -9,7 +9,7 @@ Target      Gears and links vibrate above about 10 Hz, and a rigid-body model ca
             up to 0.4 %. Slow motion has the same target: its reversals of friction and its gravity torques contain
             frequencies above its band, and a lower cut-off would make parameters weak without need. Friction torques
             contain higher frequencies still, but the filter removes these from both model and measurement; see
-            ``drive_directions``.
+            ``drives``.
 Limit       For each joint, the cut-off at which the RMS acceleration of the remaining noise reaches a tenth of that of
             the motion. Noise in accelerations biases inertias by the ratio of the powers, here 1 %, and appears as
             torque error on validation logs. The limit is the median of the joints that move. Noise is measured above

@@ -18,7 +18,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import CutoffChoice, choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
-from ytheta.logs.preparing.drive_directions import CUTOFF_RATIO
+from ytheta.logs.preparing.drives import CUTOFF_RATIO
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_spans
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
 from ytheta.logs.preparing.recorded_velocity import VelocityChoice, choose_velocity_source
@@ -88,7 +88,7 @@ class Preparation:
 
     @cached_property
     def direction_differentiator(self) -> Differentiator:
-        """Differentiator for the velocities whose signs are the drive directions; see ``drive_directions``."""
+        """Differentiator for the velocities whose signs are the drive directions; see ``drives``."""
         return make_differentiator(self.settings.derivative, self.direction_cutoff, self.grid.rate)
 
     @property

@@ -20,7 +20,7 @@ import numpy as np
 from ytheta.conventions import BASE_COORDINATES
 from ytheta.findings import Finding
 from ytheta.logs.log import Log, allocate_like, allocate_temporary
-from ytheta.logs.preparing.drive_directions import AnyDirections, PoseDirections
+from ytheta.logs.preparing.drives import AnyDirections, PoseDirections, RestRule
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import (
     DEFAULT_SETTINGS,
@@ -29,7 +29,6 @@ from ytheta.logs.preparing.preparation import (
     PreparationSettings,
     choose_preparation,
 )
-from ytheta.logs.preparing.rest import RestRule
 from ytheta.robot.floating import compute_twist
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerSample, SamplesByJoint
 

@@ -29,7 +29,7 @@ MAX_CORRELATION = 0.99
 # Condition number of the scaled equations above which a line warns that torque errors are amplified. Chosen on: rule of
 # thumb.
 MAX_CONDITION_NUMBER = 100.0
-MAX_PAIRS = 5
+MAX_PAIRS = 5  # of correlated parameters; affects only the length of a message
 
 
 def count_parameters(identification: Identification, seen: Certainty) -> int:
@@ -250,7 +250,7 @@ def _format_ratio(ratio: float) -> str:
 
 # Factor of a link's own scale from which on the link is named as more wrong than the others. Chosen on: rule of thumb.
 MIN_RELEASE_FACTOR = 1.5
-MAX_RELEASED_LINKS = 3
+MAX_RELEASED_LINKS = 3  # affects only the length of a message
 LINK_PREFIX = "link "  # of the hyperparameters of links
 CHOSEN = "chosen model"
 

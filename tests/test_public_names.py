@@ -1,4 +1,4 @@
-"""The public names: the lazy tables, what type checkers see, and what ``dir()`` lists are the same."""
+"""The public names: what type checkers see, what ``dir()`` lists and what is found at run time are the same."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import ytheta
 import ytheta.control
 from tests.support.paths import ROOT
+from ytheta.public_names import attach_public_names, read_imports
 
-PACKAGES = {"ytheta": ytheta, "ytheta.control": ytheta.control}
+PACKAGES: dict[str, ModuleType] = {"ytheta": ytheta, "ytheta.control": ytheta.control}
 
 
 def read_declared_names(source: str) -> dict[str, str]:
@@ -32,7 +34,7 @@ def read_declared_names(source: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_type_checkers_see_the_names_of_the_table(package: str) -> None:
+def test_type_checkers_see_the_names_that_are_found(package: str) -> None:
     module = PACKAGES[package]
     declared = read_declared_names(Path(str(module.__file__)).read_text(encoding="utf-8"))
     names = [name for name in module.__all__ if name != "__version__"]
@@ -46,9 +48,23 @@ def test_type_checkers_see_the_names_of_the_table(package: str) -> None:
         getattr(module, "no_such_name")  # noqa: B009
 
 
+def test_a_star_imports_all_names() -> None:
+    names: dict[str, object] = {}
+    exec("from ytheta import *", names)
+    assert set(dir(ytheta)) <= set(names)
+    assert names["load"] is ytheta.load
+
+
+def test_without_source_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(ytheta.__spec__.loader), "get_source", lambda *_: None)
+    get_attribute, _ = attach_public_names("ytheta")
+    with pytest.raises(ImportError, match="source"):
+        get_attribute("load")
+
+
 def test_a_missing_declaration_is_noticed() -> None:
     source = "if TYPE_CHECKING:\n    from a.b import c as c\n    from a import d as d\n"
-    assert read_declared_names(source) == {"c": "a.b", "d": "a"}
+    assert read_declared_names(source) == read_imports(source) == {"c": "a.b", "d": "a"}
 
 
 def test_a_bare_import_is_light_and_complete() -> None:

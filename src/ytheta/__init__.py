@@ -6,8 +6,10 @@ The public names load their modules when first used, so that ``import ytheta`` i
 from __future__ import annotations
 
 import time
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+IMPORT_TIME = time.time()  # before any module of the package is loaded; see files/fingerprint.py
 
 if TYPE_CHECKING:
     from ytheta import control as control
@@ -112,125 +114,7 @@ if TYPE_CHECKING:
     from ytheta.simulation.variation import grasp as grasp
     from ytheta.viewing.view import view as view
     from ytheta.viewing.viewer import Viewer as Viewer
+else:
+    from ytheta.public_names import attach_public_names
 
-__version__ = "0.1.0"
-IMPORT_TIME = time.time()  # before any module of the package is loaded; see native/fingerprint.py
-
-_MODULES = {
-    "BaseParameters": "ytheta.identifiability.base_parameters",
-    "Benchmark": "ytheta.benchmark",
-    "BodyBounds": "ytheta.identification.consistency.bounds",
-    "COptions": "ytheta.exporting.c.options",
-    "CasadiOptions": "ytheta.exporting.casadi",
-    "Catalog": "ytheta.robot.reading.catalog",
-    "ClosedLoop": "ytheta.simulation.closed_loop",
-    "Closure": "ytheta.robot.loops.closure",
-    "Excitation": "ytheta.excitation.result",
-    "Comparison": "ytheta.comparison",
-    "Finding": "ytheta.findings",
-    "FourierReference": "ytheta.simulation.references",
-    "Frame": "ytheta.robot.frame",
-    "Grasp": "ytheta.simulation.variation",
-    "Identification": "ytheta.identification.result",
-    "Inertia": "ytheta.robot.inertia",
-    "Inspection": "ytheta.inspection",
-    "Kernel": "ytheta.native.kernel",
-    "Log": "ytheta.logs.log",
-    "LogCheck": "ytheta.logs.check",
-    "LoggedReference": "ytheta.simulation.logged_reference",
-    "Model": "ytheta.identification.model_file",
-    "MujocoPlant": "ytheta.simulation.mujoco_plant",
-    "Obstacle": "ytheta.excitation.clearance.obstacle",
-    "ParameterChange": "ytheta.simulation.variation",
-    "PayloadEstimate": "ytheta.payload.result",
-    "PayloadOptions": "ytheta.exporting.load_settings",
-    "PersistentExcitation": "ytheta.identification.persistent_excitation",
-    "PlainLoop": "ytheta.simulation.plain_loop",
-    "Prediction": "ytheta.identification.predict",
-    "PreparationSettings": "ytheta.logs.preparing.preparation",
-    "RecursiveLeastSquares": "ytheta.identification.estimators.recursive",
-    "ReferenceTrajectory": "ytheta.simulation.references",
-    "Reproduction": "ytheta.papers.reproduce",
-    "Regrouping": "ytheta.identifiability.regrouping",
-    "Robot": "ytheta.robot.robot",
-    "Runs": "ytheta.simulation.runs",
-    "SampledReference": "ytheta.simulation.references",
-    "Sensor": "ytheta.simulation.sensors",
-    "Sensors": "ytheta.simulation.sensors",
-    "Simulation": "ytheta.simulation.result",
-    "Trajectory": "ytheta.excitation.trajectories",
-    "Variation": "ytheta.simulation.variation",
-    "Viewer": "ytheta.viewing.viewer",
-    "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
-    "assess_trajectory": "ytheta.excitation.assess",
-    "base_parameters": "ytheta.identifiability.registry",
-    "bench": "ytheta.benchmark",
-    "bias": "ytheta.dynamics.kernels",
-    "check": "ytheta.logs.check",
-    "close_loops": "ytheta.robot.loops.closure",
-    "compare": "ytheta.comparison",
-    "compute_friction": "ytheta.robot.parts",
-    "coriolis_matrix": "ytheta.dynamics.kernels",
-    "default_reference": "ytheta.simulation.references",
-    "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
-    "derive_regressor": "ytheta.dynamics.formulations.derivation",
-    "energy": "ytheta.dynamics.kernels",
-    "excite": "ytheta.excitation.excite",
-    "export": "ytheta.exporting.export",
-    "add_wrench_sensor": "ytheta.robot.floating",
-    "float_base": "ytheta.robot.floating",
-    "fix_base": "ytheta.robot.floating",
-    "rotation_vectors_from_quaternions": "ytheta.robot.floating",
-    "quaternions_from_rotation_vectors": "ytheta.robot.floating",
-    "to_base_axes": "ytheta.robot.floating",
-    "to_world_axes": "ytheta.robot.floating",
-    "formulations": "ytheta.dynamics.formulations.registry",
-    "find_repeated_motion": "ytheta.logs.checking.check",
-    "forward_dynamics": "ytheta.dynamics.kernels",
-    "grasp": "ytheta.simulation.variation",
-    "gravity": "ytheta.dynamics.kernels",
-    "identify": "ytheta.identification.identify",
-    "identify_payload": "ytheta.payload.identify_payload",
-    "inspect": "ytheta.inspection",
-    "inverse_dynamics": "ytheta.dynamics.kernels",
-    "jacobian": "ytheta.dynamics.kernels",
-    "link_poses": "ytheta.robot.kinematics",
-    "load": "ytheta.robot.reading.load",
-    "load_trajectory": "ytheta.excitation.trajectory_files",
-    "lock_joints": "ytheta.robot.locking",
-    "mass_matrix": "ytheta.dynamics.kernels",
-    "model_parameters": "ytheta.identifiability.registry",
-    "momentum": "ytheta.dynamics.kernels",
-    "predict": "ytheta.identification.predict",
-    "read_log": "ytheta.logs.reading.read",
-    "read_model": "ytheta.identification.model_file",
-    "reference_from_log": "ytheta.simulation.logged_reference",
-    "regressor": "ytheta.dynamics.kernels",
-    "reduce_parameters": "ytheta.dynamics.formulations.sixteen",
-    "regroup_lagrangian": "ytheta.identifiability.ha",
-    "reproduce": "ytheta.papers.reproduce",
-    "robots": "ytheta.robot.reading.catalog",
-    "save_robot": "ytheta.robot.toml_writer",
-    "save_trajectory": "ytheta.excitation.trajectory_files",
-    "simulate": "ytheta.simulation.simulate",
-    "to_modified_dh": "ytheta.robot.modified_dh",
-    "view": "ytheta.viewing.view",
-    "with_smooth_friction": "ytheta.simulation.substeps",
-    "write_log": "ytheta.logs.write",
-}
-
-_SUBMODULES = ("control", "errors")
-
-__all__ = ["__version__", *_SUBMODULES, *_MODULES]
-
-
-def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        return import_module(f"ytheta.{name}")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'ytheta' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = attach_public_names(__name__, "__version__")

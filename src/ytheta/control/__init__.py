@@ -5,7 +5,6 @@ The names below are imported on first use: ``ytheta.control.SlotineLi(robot, …
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,48 +38,7 @@ if TYPE_CHECKING:
     from ytheta.control.laws.walker import Walker as Walker
     from ytheta.control.settings import ControllerSettings as ControllerSettings
     from ytheta.control.tuning import suggest_gains as suggest_gains
+else:
+    from ytheta.public_names import attach_public_names
 
-_MODULES = {
-    "Adaptation": "adaptation.adaptation",
-    "Composite": "adaptation.composite",
-    "ComputedTorque": "laws.computed_torque",
-    "Controller": "controller",
-    "ControllerSettings": "settings",
-    "Craig": "laws.craig",
-    "DeadZone": "adaptation.dead_zone",
-    "Feedback": "feedback.feedback",
-    "Gradient": "adaptation.gradient",
-    "InertialFeedback": "feedback.inertial",
-    "JointErrors": "feedback.feedback",
-    "Law": "laws.law",
-    "Leakage": "adaptation.leakage",
-    "LinkErrors": "feedback.feedback",
-    "ModifiedSlotineLi": "laws.modified_slotine_li",
-    "Natural": "adaptation.natural",
-    "PDFeedback": "feedback.pid",
-    "PDGravity": "laws.pd_gravity",
-    "PIDFeedback": "feedback.pid",
-    "Projection": "adaptation.projection",
-    "QuasiComputedTorque": "laws.modified_slotine_li",
-    "Reference": "controller",
-    "Reset": "adaptation.reset",
-    "Response": "feedback.feedback",
-    "SlotineLi": "laws.slotine_li",
-    "State": "controller",
-    "SteppedController": "controller",
-    "Walker": "laws.walker",
-    "create_controller": "create",
-    "suggest_gains": "tuning",
-}
-
-__all__ = list(_MODULES)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'ytheta.control' has no attribute {name!r}")
-    return getattr(import_module(f"ytheta.control.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    __getattr__, __dir__ = attach_public_names(__name__)

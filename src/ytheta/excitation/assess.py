@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.arguments import check_kind, check_number, is_positive
+from ytheta.excitation import result
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import Constraints, PathConstraint
 from ytheta.excitation.criteria import Grams, MotionInformation, compute_std, log_condition, scale_columns
@@ -16,16 +17,6 @@ from ytheta.excitation.design_model import ModelInput, choose_parameters
 from ytheta.excitation.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.limit_check import CHECK_POINTS, check_limits
 from ytheta.excitation.problem import Problem, pose_problem
-from ytheta.excitation.result import (
-    DesignRecord,
-    Excitation,
-    ReferenceDeviations,
-    SlowedCondition,
-    describe_slowed,
-    describe_unseen_parameters,
-    describe_violations,
-    describe_weak_parameters,
-)
 from ytheta.excitation.solver import sample_grams
 from ytheta.excitation.surroundings import BoxInput
 from ytheta.excitation.trajectories import Trajectory
@@ -62,7 +53,7 @@ def assess_trajectory(
     paths: Sequence[PathConstraint] = (),
     noise: LimitInput = None,
     rate: float = 100.0,
-) -> Excitation:
+) -> result.Excitation:
     """Assess a trajectory as ``excite`` assesses its designs: what it reveals, and which limits it keeps.
 
     Parameters
@@ -114,10 +105,10 @@ def assess(
     trajectory: Trajectory,
     *,
     slow: float = 1.0,
-    design: DesignRecord | None = None,
+    design: result.DesignRecord | None = None,
     reference: tuple[float, float] | None = None,
     findings: tuple[Finding, ...] = (),
-) -> Excitation:
+) -> result.Excitation:
     """Return the assessed trajectory; ``reference`` are the deviations of a D-optimal one, see ``log_deviations``."""
     constraints, base = problem.constraints, problem.base
     information = problem.expect_information(trajectory.seconds)
@@ -127,7 +118,7 @@ def assess(
     std = information.expect_std(grams)
     before = compute_std(problem.prior) if problem.has_prior else None
     plain, scaled = measure_conditions(grams)
-    return Excitation(
+    return result.Excitation(
         problem.model.robot,
         problem.model.base,
         trajectory,
@@ -145,11 +136,11 @@ def assess(
         design,
         (
             *problem.findings,
-            *describe_slowed(plain, scaled, slowed),
+            *result.describe_slowed(plain, scaled, slowed),
             *findings,
-            *describe_unseen_parameters(base, information.sum_up(grams), std, plain),
-            *describe_weak_parameters(base, before, std),
-            *describe_violations(uses),
+            *result.describe_unseen_parameters(base, information.sum_up(grams), std, plain),
+            *result.describe_weak_parameters(base, before, std),
+            *result.describe_violations(uses),
         ),
     )
 
@@ -168,13 +159,13 @@ def measure_conditions(grams: Grams) -> tuple[float, float]:
 
 def _compare(
     reference: tuple[float, float] | None, information: MotionInformation, grams: Grams
-) -> ReferenceDeviations | None:
+) -> result.ReferenceDeviations | None:
     if reference is None:
         return None
     mean, worst = log_deviations(information, grams)
-    return ReferenceDeviations(math.exp(mean - reference[0]), math.exp(worst - reference[1]))
+    return result.ReferenceDeviations(math.exp(mean - reference[0]), math.exp(worst - reference[1]))
 
 
-def _measure_slowed(constraints: Constraints, trajectory: Trajectory, speed: float) -> SlowedCondition:
+def _measure_slowed(constraints: Constraints, trajectory: Trajectory, speed: float) -> result.SlowedCondition:
     grams = sample_grams(constraints, trajectory.slow_down(1.0 / speed), CHECK_POINTS)
-    return SlowedCondition(speed, *measure_conditions(grams))
+    return result.SlowedCondition(speed, *measure_conditions(grams))

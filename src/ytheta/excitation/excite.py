@@ -10,6 +10,7 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import limit_blas_threads
 from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError
+from ytheta.excitation import solver
 from ytheta.excitation.assess import assess, log_deviations
 from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import PathConstraint
@@ -18,19 +19,6 @@ from ytheta.excitation.design_model import ModelInput, choose_parameters
 from ytheta.excitation.joint_bounds import LimitInput, PositionInput
 from ytheta.excitation.problem import check_budget, choose_basis, make_space, pose_problem
 from ytheta.excitation.result import DesignRecord, Excitation, SearchStatistics, describe_ending
-from ytheta.excitation.solver import (
-    Budget,
-    Candidate,
-    Clock,
-    Design,
-    Ending,
-    Exploration,
-    Progress,
-    ProgressFunction,
-    SearchOutcome,
-    search,
-    shrink,
-)
 from ytheta.excitation.surroundings import BoxInput
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
@@ -38,7 +26,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot, check_is_robot
 
 # Work for the D-optimal trajectory to which deviations are compared. Chosen on: rule of thumb.
-REFERENCE_BUDGET = Budget(starts=8, polished=2)
+REFERENCE_BUDGET = solver.Budget(starts=8, polished=2)
 
 
 def excite(
@@ -76,7 +64,7 @@ def excite(
     engine: str | Engine = "local",
     threads: int | None = None,
     time_limit: float | None = None,
-    progress: ProgressFunction | None = None,
+    progress: solver.ProgressFunction | None = None,
 ) -> Excitation:
     """Design a periodic trajectory, from rest to rest, that reveals the parameters of a robot within its limits.
 
@@ -112,7 +100,9 @@ def excite(
     time_limit       s; the search stops early after this time, and the result says so
     progress         called with a ``Progress`` after every step; KeyboardInterrupt keeps the best so far
     """
-    clock = Clock(None if time_limit is None else check_number("time_limit", time_limit, "seconds", allow=is_positive))
+    clock = solver.Clock(
+        None if time_limit is None else check_number("time_limit", time_limit, "seconds", allow=is_positive)
+    )
     check_is_robot(robot)
     refuse_floating_base(robot, "the design of trajectories")
     seed = check_count("rng", rng, "a whole number, 0 or more", minimum=0)
@@ -148,28 +138,28 @@ def excite(
     )
     report = progress if progress is not None else _ignore
     with open_engine(engine, threads=threads) as opened, limit_blas_threads():
-        d_optimal = Design(space, constraints, ExpectedDeviation("d", fisher))
-        exploration = Exploration(d_optimal, seed)
+        d_optimal = solver.Design(space, constraints, ExpectedDeviation("d", fisher))
+        exploration = solver.Exploration(d_optimal, seed)
         # The value of the criterion is not part of the time until a motion is known that keeps all limits.
-        is_feasible = shrink(space, exploration.draw_unknowns(0), constraints) is not None
+        is_feasible = solver.shrink(space, exploration.draw_unknowns(0), constraints) is not None
         first_seconds = clock.seconds
         first = exploration.draw(0) if is_feasible else None
         if first is None:
             raise InputError(_explain_no_motion(chosen.robot))
-        report(Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
+        report(solver.Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
         reference, d_outcome = None, None
         if criterion == "balanced":
-            small = Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
-            d_outcome = search(
+            small = solver.Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
+            d_outcome = solver.search(
                 d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
             )
             best_d = d_outcome.candidates[0] if d_outcome.candidates else first
             reference = log_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
-        design = Design(space, constraints, make_criterion(criterion, base, conditioning, fisher, reference))
-        if d_outcome is not None and d_outcome.ending is Ending.INTERRUPTED:
+        design = solver.Design(space, constraints, make_criterion(criterion, base, conditioning, fisher, reference))
+        if d_outcome is not None and d_outcome.ending is solver.Ending.INTERRUPTED:
             outcome = replace(d_outcome, candidates=tuple(_revalue(design, each) for each in d_outcome.candidates))
         else:
-            outcome = search(design, budget, seed=seed, engine=opened, progress=report, clock=clock)
+            outcome = solver.search(design, budget, seed=seed, engine=opened, progress=report, clock=clock)
         best = outcome.candidates[0] if outcome.candidates else _revalue(design, first)
         statistics = _summarize(outcome, d_outcome, clock.seconds, first_seconds)
         return assess(
@@ -181,7 +171,7 @@ def excite(
         )
 
 
-def _ignore(_: Progress) -> None:
+def _ignore(_: solver.Progress) -> None:
     pass
 
 
@@ -192,12 +182,12 @@ def _explain_no_motion(robot: Robot) -> str:
     )
 
 
-def _revalue(design: Design, candidate: Candidate) -> Candidate:
+def _revalue(design: solver.Design, candidate: solver.Candidate) -> solver.Candidate:
     return replace(candidate, value=design.measure(candidate.x))
 
 
 def _summarize(
-    outcome: SearchOutcome, reference: SearchOutcome | None, seconds: float, first_seconds: float
+    outcome: solver.SearchOutcome, reference: solver.SearchOutcome | None, seconds: float, first_seconds: float
 ) -> SearchStatistics:
     evaluations = outcome.evaluations + (0 if reference is None else reference.evaluations)
     return SearchStatistics(

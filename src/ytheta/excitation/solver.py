@@ -17,15 +17,9 @@ from scipy.optimize import minimize
 
 from ytheta.engine.engine import Engine, PickledByFields
 from ytheta.errors import InputError
+from ytheta.excitation import limit_check
 from ytheta.excitation.constraints import Constraints, PathConstraint, SamplesByMargin
 from ytheta.excitation.criteria import Criterion, Grams, compute_grams
-from ytheta.excitation.limit_check import (
-    CHECK_POINTS,
-    bound_margins,
-    bound_torque_between,
-    find_mimic_torques,
-    find_passive_motion,
-)
 from ytheta.excitation.trajectories import (
     ACCELERATION,
     POSITION,
@@ -344,9 +338,9 @@ def shrink(space: RestToRest, x: Unknowns, constraints: Constraints) -> Shrunk |
 
 def find_joint_factors(space: RestToRest, x: Unknowns, constraints: Constraints) -> PerJoint:
     """Return the largest factor, at most one, of each joint that keeps position, velocity, acceleration and jerk."""
-    t = np.arange(CHECK_POINTS) * (space.basis.period / CHECK_POINTS)
+    t = np.arange(limit_check.CHECK_POINTS) * (space.basis.period / limit_check.CHECK_POINTS)
     coefficients = space.null_space @ (x * space.scale)
-    slack = (space.basis.period / CHECK_POINTS) ** 2 / 8.0
+    slack = (space.basis.period / limit_check.CHECK_POINTS) ** 2 / 8.0
     bounds = constraints.bounds
     offset = space.basis.evaluate(t, POSITION) @ coefficients
     between = slack * space.basis.bound(coefficients, POSITION + 2)
@@ -360,26 +354,26 @@ def find_joint_factors(space: RestToRest, x: Unknowns, constraints: Constraints)
 
 
 def _keeps_torques_and_paths(trajectory: Trajectory, constraints: Constraints) -> bool:
-    motion = trajectory.sample_period(CHECK_POINTS)
+    motion = trajectory.sample_period(limit_check.CHECK_POINTS)
     x = constraints.kernels.close(motion.q)
     if x is None or not _keeps_passive_limits(motion, constraints, x):
         return False
     torques = constraints.compute_torques(x, motion.qd, motion.qdd)
-    if (abs(torques).max(axis=(0, 1)) + bound_torque_between(torques) > constraints.bounds.effort).any():
+    if (abs(torques).max(axis=(0, 1)) + limit_check.bound_torque_between(torques) > constraints.bounds.effort).any():
         return False
-    return all((bound_margins(trajectory, constraints, path)[0] >= 0.0).all() for path in constraints.paths)
+    return all((limit_check.bound_margins(trajectory, constraints, path)[0] >= 0.0).all() for path in constraints.paths)
 
 
 def _keeps_passive_limits(motion: SampledTrajectory, constraints: Constraints, x: np.ndarray) -> bool:
     """Return whether joints that loops or couplings move stay within their limits."""
-    for joint, q, velocity, acceleration in find_passive_motion(motion, constraints, x):
+    for joint, q, velocity, acceleration in limit_check.find_passive_motion(motion, constraints, x):
         limits = joint.limits
         pairs = ((velocity, limits.velocity), (acceleration, limits.acceleration))
         if (q < limits.lower).any() or (q > limits.upper).any():
             return False
         if any(largest and abs(values).max() > largest for values, largest in pairs):
             return False
-    mimic_torques = find_mimic_torques(motion, constraints, x).values()
+    mimic_torques = limit_check.find_mimic_torques(motion, constraints, x).values()
     return all(torque.max() <= limit for torque, limit in mimic_torques)
 
 

@@ -17,24 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.exporting import new_mjcf
+from ytheta.exporting import new_mjcf, xml_edit
 from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
 from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource, Format, NoOptions
-from ytheta.exporting.xml_edit import (
-    Edit,
-    apply_edits,
-    check_encoding,
-    check_extension,
-    find_inner_span,
-    find_misplaced_files,
-    find_missing_source,
-    find_xml,
-    format_numbers,
-    insert_children,
-    replace_element,
-    set_attributes,
-)
 from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
@@ -59,8 +45,8 @@ MAX_RELATIVE_DIFFERENCE = 1e-9
 def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the content of the MJCF file."""
     del options
-    check_extension(path, "MJCF", *EXTENSIONS)
-    found = find_xml(source, ROOT_TAG)
+    xml_edit.check_extension(path, "MJCF", *EXTENSIONS)
+    found = xml_edit.find_xml(source, ROOT_TAG)
     if found is None:
         return {path: new_mjcf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
     file, _, root = found
@@ -71,15 +57,15 @@ def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path
 
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
-    found = find_xml(source, ROOT_TAG)
+    found = xml_edit.find_xml(source, ROOT_TAG)
     mjcf = None if found is None else read_mjcf_file(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
     if found is None or mjcf is None:
-        return (*losses, *find_missing_source(source, "MJCF"))
+        return (*losses, *xml_edit.find_missing_source(source, "MJCF"))
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))
     losses = (*losses, *_find_ball_losses(source, mjcf))
     names = (node.get("file", "") for node in nodes if node.tag in ("mesh", "hfield", "texture", "skin", "include"))
-    return (*losses, *find_misplaced_files(names, found[0], path))
+    return (*losses, *xml_edit.find_misplaced_files(names, found[0], path))
 
 
 def _find_ball_losses(source: ExportSource, mjcf: MjcfFile) -> tuple[Finding, ...]:
@@ -94,8 +80,8 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
     """Return the content of an MJCF file with these changes."""
     contents = {path: read_bytes(path) for path in {file, *(node.path for node in mjcf.root.descendants())}}
     for path, content in contents.items():
-        check_encoding(content, path)
-    edits: defaultdict[Path, list[Edit]] = defaultdict(list)
+        xml_edit.check_encoding(content, path)
+    edits: defaultdict[Path, list[xml_edit.Edit]] = defaultdict(list)
     inertias = dict(changes.inertias)
     settings = {
         key: value
@@ -109,7 +95,7 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
         inertias = {name: mjcf.robot.link(name).inertia for name in mjcf.bodies if name not in mjcf.unknown} | inertias
         for node in mjcf.root.all("compiler"):
             changed = {key: value for key, value in settings.items() if key in node.attributes}
-            edits[node.path] += set_attributes(contents[node.path], node.start, changed)
+            edits[node.path] += xml_edit.set_attributes(contents[node.path], node.start, changed)
     compiler = replace(mjcf.compiler, inertiafromgeom="auto", settotalmass=0.0)
     for name, inertia in inertias.items():
         body = mjcf.bodies[name]
@@ -119,17 +105,17 @@ def edit_mjcf(file: Path, mjcf: MjcfFile, changes: FileChanges) -> bytes:
     for joint, link in changes.loads:
         body = mjcf.bodies[joint.parent]
         text = new_mjcf.format_load(joint, link)
-        edits[body.node.path] += insert_children(contents[body.node.path], body.node.start, [text], last=True)
+        edits[body.node.path] += xml_edit.insert_children(contents[body.node.path], body.node.start, [text], last=True)
     for name, drive in changes.drives.items():
         if name not in mjcf.joints:
             continue  # a hinge of a ball joint, which find_losses names
         node = mjcf.joints[name]
         values = _find_joint_values(node, drive, mjcf.actuation.get(node.get("name", ""), Actuation()))
-        edits[node.path] += set_attributes(contents[node.path], node.start, values)
+        edits[node.path] += xml_edit.set_attributes(contents[node.path], node.start, values)
     for name in dict.fromkeys(force.torque[0][0] for force in changes.forces):
         node = mjcf.joints[name]
         springs = [force for force in changes.forces if force.torque[0][0] == name]
-        edits[node.path] += set_attributes(contents[node.path], node.start, _find_stiffness(node, springs))
+        edits[node.path] += xml_edit.set_attributes(contents[node.path], node.start, _find_stiffness(node, springs))
     return insert_edited_files(file, contents, edits)
 
 
@@ -155,13 +141,15 @@ def _check_bounds(name: str, wanted: Inertia, read: Inertia, file: Path) -> None
         )
 
 
-def _edit_body(contents: Mapping[Path, bytes], body: MjcfBody, attributes: Mapping[str, str | None]) -> list[Edit]:
+def _edit_body(
+    contents: Mapping[Path, bytes], body: MjcfBody, attributes: Mapping[str, str | None]
+) -> list[xml_edit.Edit]:
     content = contents[body.node.path]
     if body.content.inertial is None:
         text = " ".join(f'{key}="{value}"' for key, value in attributes.items() if value is not None)
-        return insert_children(content, body.node.start, [f"<inertial {text}/>"])
+        return xml_edit.insert_children(content, body.node.start, [f"<inertial {text}/>"])
     node = body.content.inertial[0]
-    return set_attributes(contents[node.path], node.start, attributes)
+    return xml_edit.set_attributes(contents[node.path], node.start, attributes)
 
 
 def _find_stiffness(node: Node, springs: Sequence[Force]) -> dict[str, str | None]:
@@ -170,7 +158,7 @@ def _find_stiffness(node: Node, springs: Sequence[Force]) -> dict[str, str | Non
     for force in springs:
         power = re.search(r"_spring(\d*)(?:_\d+)?$", force.name)
         stiffness[int(power[1]) - 1 if power is not None and power[1] else 0] = force.value
-    return {"stiffness": format_numbers(stiffness)}
+    return {"stiffness": xml_edit.format_numbers(stiffness)}
 
 
 def _find_joint_values(node: Node, drive: Drive, actuation: Actuation) -> dict[str, str | None]:
@@ -186,7 +174,7 @@ def _find_joint_values(node: Node, drive: Drive, actuation: Actuation) -> dict[s
     values = {"armature": (new["armature"],), "damping": (new["damping"], *old_damping[1:]), "frictionloss": (coulomb,)}
     old = {"armature": (0.0,), "damping": old_damping, "frictionloss": (0.0,)}
     return {
-        key: format_numbers(numbers)
+        key: xml_edit.format_numbers(numbers)
         for key, numbers in values.items()
         if numbers != node.numbers(key, default=old[key])
     }
@@ -278,7 +266,7 @@ class _Files:
 
     main: Path
     contents: Mapping[Path, bytes]
-    edits: Mapping[Path, Sequence[Edit]]
+    edits: Mapping[Path, Sequence[xml_edit.Edit]]
 
     def find(self, node: Node) -> Path:
         """Return the file of an ``<include>``: searched for as the reader does."""
@@ -300,12 +288,14 @@ class _Files:
             if insert_all or self.changes(included):
                 # An inserted file has no folder of its own any more, so that the files it includes are inserted, too.
                 text = self.render(included, insert_all=True)
-                start, end = find_inner_span(text, parse_xml(text, included).start)
-                own.append(replace_element(self.contents[path], node.start, text[start:end].strip()))
-        return apply_edits(self.contents[path], own)
+                start, end = xml_edit.find_inner_span(text, parse_xml(text, included).start)
+                own.append(xml_edit.replace_element(self.contents[path], node.start, text[start:end].strip()))
+        return xml_edit.apply_edits(self.contents[path], own)
 
 
-def insert_edited_files(main: Path, contents: Mapping[Path, bytes], edits: Mapping[Path, Sequence[Edit]]) -> bytes:
+def insert_edited_files(
+    main: Path, contents: Mapping[Path, bytes], edits: Mapping[Path, Sequence[xml_edit.Edit]]
+) -> bytes:
     """Return the main file with its edits; ``contents`` and ``edits`` are those of all files, by path."""
     return _Files(main, contents, edits).render(main, insert_all=False)
 

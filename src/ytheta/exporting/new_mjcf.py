@@ -19,20 +19,11 @@ from ytheta.errors import InputError
 from ytheta.exporting.losses import is_mimic
 from ytheta.exporting.xml_edit import format_comment, format_number, format_numbers, quote_name
 from ytheta.findings import Finding
+from ytheta.robot import mjcf_writer
 from ytheta.robot.floating import WORLD, find_home_pose, quaternions_from_rotation_vectors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import joint_pose
-from ytheta.robot.mjcf_writer import (
-    COMPILER,
-    Attributes,
-    describe_drive,
-    describe_joint,
-    describe_pose,
-    list_full_inertia,
-    list_tendon_terms,
-    locate_cut_points,
-)
 from ytheta.robot.parts import CollisionShape, Coupling, Joint, JointKind, Link, ShapeKind
 from ytheta.robot.robot import Robot
 
@@ -46,7 +37,7 @@ MIN_MOMENT = 1e-13  # kg m^2; smaller principal moments are given in principal a
 def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
     """Return a robot as MJCF text; a comment names what MJCF cannot express."""
     root = Element("mujoco", model=check_name(robot.name))
-    SubElement(root, "compiler", COMPILER)
+    SubElement(root, "compiler", mjcf_writer.COMPILER)
     SubElement(root, "option", gravity=format_numbers(robot.gravity_in_base))
     world = SubElement(root, "worldbody")
     bodies = {robot.base.name: world}
@@ -91,7 +82,7 @@ def list_inertial_attributes(inertia: Inertia) -> dict[str, str]:
     tensor = np.array(inertia.tensor_about_center)
     moments, axes = np.linalg.eigh(tensor)
     if moments[0] > max(MIN_MOMENT, MIN_RELATIVE_MOMENT * moments[2]):
-        return {**attributes, "fullinertia": format_numbers(list_full_inertia(inertia))}
+        return {**attributes, "fullinertia": format_numbers(mjcf_writer.list_full_inertia(inertia))}
     axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     principal = {"diaginertia": format_numbers(np.maximum(moments, 0.0))}
     return {**attributes, **principal, "xyaxes": format_numbers(axes[:, :2].T.ravel())}
@@ -144,11 +135,11 @@ def _is_accepted(inertia: Inertia) -> bool:
 
 def _add_joint(body: Element, joint: Joint) -> None:
     check_name(joint.name)
-    element = SubElement(body, "joint", _format_attributes(describe_joint(joint)))
+    element = SubElement(body, "joint", _format_attributes(mjcf_writer.describe_joint(joint)))
     bounds = (joint.limits.lower, joint.limits.upper)
     if any(map(math.isfinite, bounds)):
         element.set("range", format_numbers(min(max(bound, -UNLIMITED), UNLIMITED) for bound in bounds))
-    element.attrib.update(_format_attributes(describe_drive(joint.drive)))
+    element.attrib.update(_format_attributes(mjcf_writer.describe_drive(joint.drive)))
 
 
 def _add_site(body: Element, name: str, frame: Frame) -> None:
@@ -189,7 +180,7 @@ def _add_loop(equality: Element, joint: Joint, bodies: dict[str, Element]) -> No
             "cut the loop at a revolute joint, or export to toml"
         )
     kind = "weld" if joint.kind is JointKind.FIXED else "connect"
-    for k, sides in enumerate(locate_cut_points(joint)):
+    for k, sides in enumerate(mjcf_writer.locate_cut_points(joint)):
         names = [f"{joint.name}.{k}.{side.link}" for side in sides]
         for name, side in zip(names, sides, strict=True):
             _add_site(bodies[side.link], name, side.frame)
@@ -205,7 +196,7 @@ def _add_coupling(equality: Element, coupling: Coupling, robot: Robot) -> Iterat
         SubElement(equality, "joint", attributes, polycoef=format_numbers((coupling.offset, factor, 0, 0, 0)))
     elif all(name in joints for name, _ in coupling.terms):
         tendon = Element("fixed", name=coupling.joint)
-        for name, factor in list_tendon_terms(coupling):
+        for name, factor in mjcf_writer.list_tendon_terms(coupling):
             SubElement(tendon, "joint", joint=name, coef=format_number(factor))
         SubElement(equality, "tendon", tendon1=coupling.joint, polycoef=format_numbers((coupling.offset, 0, 0, 0, 0)))
         yield tendon
@@ -237,10 +228,10 @@ def _list_home(world: Element, robot: Robot) -> list[float]:
 
 
 def _format_pose(frame: Frame) -> dict[str, str]:
-    return _format_attributes(describe_pose(frame))
+    return _format_attributes(mjcf_writer.describe_pose(frame))
 
 
-def _format_attributes(attributes: Attributes) -> dict[str, str]:
+def _format_attributes(attributes: mjcf_writer.Attributes) -> dict[str, str]:
     return {key: value if isinstance(value, str) else format_numbers(value) for key, value in attributes.items()}
 
 

@@ -12,26 +12,10 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ytheta.exporting import new_urdf
+from ytheta.exporting import new_urdf, xml_edit
 from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
 from ytheta.exporting.losses import find_description_losses
 from ytheta.exporting.source import ExportSource, Format, NoOptions
-from ytheta.exporting.xml_edit import (
-    Edit,
-    apply_edits,
-    check_encoding,
-    check_extension,
-    find_misplaced_files,
-    find_missing_source,
-    find_xml,
-    format_number,
-    format_numbers,
-    insert_children,
-    list_moments,
-    quote_name,
-    remove_element,
-    set_attributes,
-)
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.floating import find_floating_link
@@ -48,26 +32,26 @@ EXTENSIONS = (".urdf", ".xml")
 def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the content of the URDF file."""
     del options
-    check_extension(path, "URDF", *EXTENSIONS)
-    found = find_xml(source, ROOT_TAG)
+    xml_edit.check_extension(path, "URDF", *EXTENSIONS)
+    found = xml_edit.find_xml(source, ROOT_TAG)
     if found is None:
         return {path: new_urdf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
     file, content, root = found
-    check_encoding(content, file)
+    xml_edit.check_encoding(content, file)
     described = _read_robot(root, file, source.robot)
     return {path: edit_urdf(content, root, find_changes(described, source.robot, file=file.name))}
 
 
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return what the file does not express, and files that it refers to but that are not beside it."""
-    found = find_xml(source, ROOT_TAG)
+    found = xml_edit.find_xml(source, ROOT_TAG)
     described = None if found is None else _read_robot(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="urdf", described=described)
     losses = (*losses, *_describe_floating_base(source.robot, None if found is None else found[2]))
     if found is None:
-        return (*losses, *find_missing_source(source, "URDF"))
+        return (*losses, *xml_edit.find_missing_source(source, "URDF"))
     nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))
-    return (*losses, *find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
+    return (*losses, *xml_edit.find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
 
 
 def _describe_floating_base(robot: Robot, root: Node | None) -> tuple[Finding, ...]:
@@ -92,7 +76,7 @@ def _read_robot(root: Node, file: Path, robot: Robot) -> Robot:
 
 def edit_urdf(content: bytes, root: Node, changes: FileChanges) -> bytes:
     """Return the content of a URDF file with these changes."""
-    edits: list[Edit] = []
+    edits: list[xml_edit.Edit] = []
     for node in root.all("link"):
         inertia = changes.inertias.get(node.text("name"))
         if inertia is not None:
@@ -102,41 +86,47 @@ def edit_urdf(content: bytes, root: Node, changes: FileChanges) -> bytes:
         if drive is not None:
             edits += _edit_joint(content, node, drive)
     loads = [text for joint, link in changes.loads for text in format_load(joint, link)]
-    return apply_edits(content, [*edits, *insert_children(content, root.start, loads, last=True)])
+    return xml_edit.apply_edits(content, [*edits, *xml_edit.insert_children(content, root.start, loads, last=True)])
 
 
-def _edit_link(content: bytes, link: Node, inertia: Inertia) -> list[Edit]:
+def _edit_link(content: bytes, link: Node, inertia: Inertia) -> list[xml_edit.Edit]:
     node = link.first("inertial")
     if node is None:
-        return insert_children(content, link.start, [new_urdf.format_inertial(inertia)])
+        return xml_edit.insert_children(content, link.start, [new_urdf.format_inertial(inertia)])
     if inertia.massless:
-        return [remove_element(content, node.start)]
-    edits: list[Edit] = []
+        return [xml_edit.remove_element(content, node.start)]
+    edits: list[xml_edit.Edit] = []
     origin, mass, tensor = node.first("origin"), node.first("mass"), node.first("inertia")
     assert mass is not None
     assert tensor is not None
     # The tensor is written in the axes of the file, so that its angles stay.
     axes = np.array(read_origin(node).rotation)
     turned = axes.T @ np.array(inertia.tensor_about_center) @ axes
-    center = format_numbers(inertia.center)
+    center = xml_edit.format_numbers(inertia.center)
     if origin is None:
-        edits += insert_children(content, node.start, [f'<origin xyz="{center}"/>'])
+        edits += xml_edit.insert_children(content, node.start, [f'<origin xyz="{center}"/>'])
     else:
-        edits += set_attributes(content, origin.start, {"xyz": center})
-    moments = list_moments(Inertia.about_center(1.0, (0.0, 0.0, 0.0), to_rows(turned)))
-    edits += set_attributes(content, mass.start, {"value": format_number(inertia.mass)})
-    return edits + set_attributes(content, tensor.start, {k: format_number(v) for k, v in moments.items()})
+        edits += xml_edit.set_attributes(content, origin.start, {"xyz": center})
+    moments = xml_edit.list_moments(Inertia.about_center(1.0, (0.0, 0.0, 0.0), to_rows(turned)))
+    edits += xml_edit.set_attributes(content, mass.start, {"value": xml_edit.format_number(inertia.mass)})
+    return edits + xml_edit.set_attributes(
+        content, tensor.start, {k: xml_edit.format_number(v) for k, v in moments.items()}
+    )
 
 
-def _edit_joint(content: bytes, joint: Node, drive: Drive) -> list[Edit]:
+def _edit_joint(content: bytes, joint: Node, drive: Drive) -> list[xml_edit.Edit]:
     values = {"damping": drive.viscous, "friction": drive.coulomb}
     node = joint.first("dynamics")
     if node is None:
-        text = " ".join(f'{key}="{format_number(value)}"' for key, value in values.items())
-        return insert_children(content, joint.start, [f"<dynamics {text}/>"], last=True) if any(values.values()) else []
+        text = " ".join(f'{key}="{xml_edit.format_number(value)}"' for key, value in values.items())
+        return (
+            xml_edit.insert_children(content, joint.start, [f"<dynamics {text}/>"], last=True)
+            if any(values.values())
+            else []
+        )
     old = {key: node.number(key, 0.0) for key in values}
-    return set_attributes(
-        content, node.start, {key: format_number(value) for key, value in values.items() if value != old[key]}
+    return xml_edit.set_attributes(
+        content, node.start, {key: xml_edit.format_number(value) for key, value in values.items() if value != old[key]}
     )
 
 
@@ -145,8 +135,8 @@ def format_load(joint: Joint, link: Link) -> tuple[str, str]:
     frame: Frame = joint.placement @ joint.seat
     inertial = "" if link.inertia.massless else new_urdf.format_inertial(link.inertia)
     return (
-        f"<link name={quote_name(link.name)}>{inertial}</link>",
-        f'<joint name={quote_name(joint.name)} type="fixed"><parent link={quoteattr(joint.parent)}/>'
+        f"<link name={xml_edit.quote_name(link.name)}>{inertial}</link>",
+        f'<joint name={xml_edit.quote_name(joint.name)} type="fixed"><parent link={quoteattr(joint.parent)}/>'
         f"<child link={quoteattr(link.name)}/>{new_urdf.format_origin(frame)}</joint>",
     )
 

@@ -22,12 +22,16 @@ import numpy as np
 from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.findings import Finding
-from ytheta.shapes import Float, PerSample, RowIndices, SamplesByJoint, Shaped, StartIndices, freeze
+from ytheta.shapes import Float, PerJoint, PerSample, RowIndices, SamplesByJoint, Shaped, StartIndices, freeze
 
 MAX_DIGEST_ROWS = 10_000  # rows, evenly spaced, that tell a recording from others; affects only time
 
 
 # Codes of the findings about a log. Programs can branch on these codes, and JSON output contains them.
+
+# Time in s between the two positions from which a speed is computed. Chosen on: rule of thumb; long enough to reduce
+# noise.
+SPEED_INTERVAL = 0.05
 
 
 class LogFindingCode(StrEnum):
@@ -368,3 +372,17 @@ def allocate_like(array: Shaped[np.ndarray, "..."], shape: tuple[int, ...]) -> S
 def compute_steps(values: Float[np.ndarray, "samples"]) -> Float[np.ndarray, "steps"]:
     """Return the differences of neighbouring values as a temporary array; otherwise like ``np.diff``."""
     return np.subtract(values[1:], values[:-1], out=allocate_temporary(max(len(values) - 1, 0)))
+
+
+def compute_highest_speeds(log: Log) -> PerJoint:
+    """Return the highest speed of every joint, averaged over 50 ms."""
+    return np.max([np.zeros(len(log.joints)), *(abs(qd).max(axis=0) for _, qd in iterate_mean_speeds(log))], axis=0)
+
+
+def iterate_mean_speeds(log: Log) -> Iterator[tuple[SamplesByJoint, SamplesByJoint]]:
+    """Yield positions and velocities of every segment that is long enough, averaged over ``SPEED_INTERVAL``."""
+    step = max(1, round(SPEED_INTERVAL * log.rate))
+    for first, last in log.segments:
+        t, q = log.t[first:last:step], log.q[first:last:step]
+        if len(t) > 1:
+            yield 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / np.diff(t)[:, None]

@@ -19,10 +19,9 @@ from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import Frame
 from ytheta.robot.loops.independent import CoordinateChoice, choose_independent
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Motor
-from ytheta.robot.robot import Robot, check_is_robot
+from ytheta.robot.robot import LOCK, Robot, check_is_robot
 from ytheta.shapes import Float, PerCoordinate
 
-LOCK = "lock"  # code of the findings
 WILDCARDS = "*?["
 # Largest difference (rad or m) between two positions of a joint that count as equal. Chosen on: reasoning, far above
 # the rounding errors of couplings.
@@ -55,12 +54,6 @@ def _add_locks(robot: Robot, positions: Mapping[str, float | None], home: PerCoo
             position = check_number(f"the position at which {key!r} is locked", position, "a finite number in rad or m")
         locks.add(key, position)
     return locks
-
-
-def list_locked(robot: Robot) -> dict[str, float]:
-    """Return the positions of the joints that were locked, by name."""
-    notes = (finding for finding in robot.findings if finding.code == LOCK and finding.severity is Severity.NOTE)
-    return {name: float(position) for note in notes for name, position in note.fields.items()}
 
 
 @dataclass

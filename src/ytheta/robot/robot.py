@@ -28,7 +28,7 @@ from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER, LINK_PARAMETE
 from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.files.symbols import SymbolKind
-from ytheta.findings import Finding
+from ytheta.findings import Finding, Severity
 from ytheta.robot import checks, structure
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
@@ -48,6 +48,8 @@ from ytheta.robot.parts import (
 )
 from ytheta.robot.structure import Geometry, WrenchCoordinates, is_merged, merge_fixed_links
 from ytheta.shapes import Float, freeze
+
+LOCK = "lock"  # code of the findings about locked joints
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,6 +193,12 @@ class Robot(Displayed):
         return f"Robot({_REPR.repr(self.name)}, {', '.join(counts)})"
 
     # --- the tree -----------------------------------------------------------------------------------------------
+
+    @property
+    def locked(self) -> dict[str, float]:
+        """Positions of the joints that were locked, by name, in rad or m."""
+        notes = (finding for finding in self.findings if finding.code == LOCK and finding.severity is Severity.NOTE)
+        return {name: float(position) for note in notes for name, position in note.fields.items()}
 
     @property
     def base(self) -> Link:

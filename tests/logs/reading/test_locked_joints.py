@@ -13,7 +13,6 @@ from tests.support.log_files import make_log
 from ytheta.errors import InputError
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.read import read_log
-from ytheta.robot.locking import list_locked
 from ytheta.robot.reading.load import load
 
 ROBOT = load("panda", lock={"panda_joint7": 0.5})
@@ -63,7 +62,7 @@ def list_codes(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("degrees", [False, True])
 def test_a_joint_that_rests_at_its_lock_is_silent(tmp_path: Path, *, degrees: bool) -> None:
-    assert list_locked(ROBOT) == {"panda_joint7": 0.5}
+    assert ROBOT.locked == {"panda_joint7": 0.5}
     assert LogFindingCode.LOCKED not in list_codes(write_log(tmp_path, 0.5, degrees=degrees))
 
 

@@ -20,15 +20,13 @@ import numpy as np
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import ModelParameters
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, compute_highest_speeds, iterate_mean_speeds
 from ytheta.logs.preparing.drives import (
     AnyDirections,
     DriveDirections,
     PairsBySample,
     PoseDirections,
     RestRule,
-    compute_highest_speeds,
-    iterate_mean_speeds,
     make_rest_rule,
 )
 from ytheta.logs.preparing.preparation import Preparation

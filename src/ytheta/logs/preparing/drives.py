@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ytheta.logs.log import Log, allocate_temporary
+from ytheta.logs.log import allocate_temporary, compute_highest_speeds
 from ytheta.logs.preparing.resample import choose_windows
 from ytheta.shapes import Bool, ChannelsBySample, Float, Int, PerJoint, SamplesByJoint
 
@@ -190,9 +190,6 @@ DIFFERENCE_ORDERS = (2, 4, 6)
 MEDIAN_RATIO = 0.6745  # median / standard deviation of the absolute value of normal noise. Fixed by: mathematics.
 # Rounding error of a low-passed position, relative to its size. Chosen on: rule of thumb.
 MAX_ROUNDING_ERROR = 1e-12
-# Time in s between the two positions from which a speed is computed. Chosen on: rule of thumb; long enough to reduce
-# noise.
-SPEED_INTERVAL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,17 +310,3 @@ def _compute_noise(preparation: Preparation, signal: Float[np.ndarray, "samples 
             changes = row[row > 0.0]
             noise[joint] = min(noise[joint], float(np.median(changes)) / gain if len(changes) else 0.0)
     return np.where(np.isfinite(noise), noise, 0.0)
-
-
-def compute_highest_speeds(log: Log) -> PerJoint:
-    """Return the highest speed of every joint, averaged over 50 ms."""
-    return np.max([np.zeros(len(log.joints)), *(abs(qd).max(axis=0) for _, qd in iterate_mean_speeds(log))], axis=0)
-
-
-def iterate_mean_speeds(log: Log) -> Iterator[tuple[SamplesByJoint, SamplesByJoint]]:
-    """Yield positions and velocities of every segment that is long enough, averaged over ``SPEED_INTERVAL``."""
-    step = max(1, round(SPEED_INTERVAL * log.rate))
-    for first, last in log.segments:
-        t, q = log.t[first:last:step], log.q[first:last:step]
-        if len(t) > 1:
-            yield 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / np.diff(t)[:, None]

@@ -29,7 +29,6 @@ from ytheta.logs.reading.joint_columns import JointLabels, contradict_numbers
 from ytheta.logs.reading.mapping import EPOCH_UNITS, ColumnMapping, describe_columns, find_conversion, find_epoch_unit
 from ytheta.logs.reading.reshape import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
-from ytheta.robot.locking import list_locked
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerSample, SamplesByJoint
 
@@ -348,7 +347,7 @@ def check_locked_joints(
 
     Only columns with the name of a joint can be those of a joint that the robot does not have any more.
     """
-    locked = list_locked(robot)
+    locked = robot.locked
     if not locked:
         return []
     parser = NameParser(tuple(locked))

@@ -25,7 +25,6 @@ from ytheta.logs.reading.mapping import MAX_RATE, MIN_RATE, ColumnMapping, Facto
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.reshape import join_stamps, unstack_joints
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.robot.locking import list_locked
 from ytheta.robot.robot import Robot, check_is_robot
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: 
         return read_file(
             check_path(source, "the log"),
             robot.actuated,
-            locked=tuple(list_locked(robot)),
+            locked=tuple(robot.locked),
             skip=mapping.skip,
             topic=mapping.topic,
         )

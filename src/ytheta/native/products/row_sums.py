@@ -166,7 +166,7 @@ def make_consumer(
     """
     groups, samples = products.groups, len(right)
     _check(products, right, coefficients, mask, replaced)
-    code, scratch = load_products_code(), np.empty((len(groups.slices) + 1, compute_scratch_stride(SAMPLES_IN_CACHE)))
+    code, scratch = load_products_code(), np.empty((len(groups.slices) + 1, SCRATCH_STRIDE))
     fields: dict[str, int] = dict.fromkeys(CONTEXT, 0)
     memory: list[object] = [products, code, scratch]
 
@@ -334,6 +334,7 @@ def _find_object(lanes: int) -> bytes:
 _LANES_WITH_32_REGISTERS = 8  # processors with vectors of 8 doubles have 32 registers for them, others may have 16
 # Samples of which all products are computed before the next: the rows of two tiles stay in the level-1 cache.
 SAMPLES_IN_CACHE = 320
+SCRATCH_STRIDE = compute_scratch_stride(SAMPLES_IN_CACHE)
 
 
 def choose_tile(lanes: int) -> int:

@@ -10,9 +10,10 @@ import pytest
 import ytheta as yt
 from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
-from ytheta.identification.arguments import check_min_speed, choose_estimator, is_auto
+from ytheta.identification.equations.friction import check_min_speed, is_auto
 from ytheta.identification.equations.selection import FRICTION, check_parameters, expand_friction
 from ytheta.identification.estimators.recursive import Recursive
+from ytheta.identification.identify import choose_estimator
 
 ROBOT = yt.load("lu-two-link")
 

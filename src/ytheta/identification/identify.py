@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from ytheta.arguments import check_path
+from ytheta.arguments import check_kind, check_number, check_path, check_words
 from ytheta.engine.local import limit_blas_threads
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.findings import attach_findings
-from ytheta.identification.arguments import (
-    check_min_speed,
-    choose_estimator,
-    ignore_stage,
-    is_auto,
-    with_prior,
-    with_unknown_loads,
-)
 from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.equations.friction import check_min_speed, is_auto
 from ytheta.identification.equations.selection import (
     ParameterSelection,
     check_friction_laws,
     check_parameters,
     expand_friction,
 )
-from ytheta.identification.estimators.estimator import Estimator
+from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
+from ytheta.identification.estimators.estimator import ESTIMATORS, Estimator, get_estimator
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import find_earlier_model, read_identification_table, read_model
@@ -33,6 +28,7 @@ from ytheta.identification.procedure import Request, run_identification
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot, check_is_robot
@@ -136,7 +132,7 @@ def identify(
     report_stage   called with the name of each stage when it starts; None reports nothing
     """
     check_is_robot(robot)
-    report = report_stage or ignore_stage
+    report = report_stage or (lambda _: None)
     robot = with_unknown_loads(robot, add_load)
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     kinds = None if friction is None else expand_friction(friction)
@@ -212,3 +208,41 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
             f"{path} has a covariance of its own, which is the strength of the prior; remove prior_strength"
         )
     return PriorSettings(earlier=find_earlier_model(read_model(path)), source=str(path))
+
+
+def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
+    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator."""
+    method = get_estimator(estimator) if isinstance(estimator, str) else estimator
+    check_kind("estimator", method, Estimator, f"an estimator or a name: auto, {', '.join(ESTIMATORS)}")
+    if forgetting is None:
+        return method
+    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
+    # Imported here, since they are rarely needed.
+    from ytheta.identification.estimators.recursive import Recursive
+    from ytheta.identification.estimators.sequential import Sequential
+
+    if not isinstance(method, Recursive | Sequential):
+        raise InputError(
+            f'forgetting needs the estimator "recursive" or "sequential"; "{method.name}" has no forgetting factor'
+        )
+    return replace(method, forgetting=forgetting)
+
+
+def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Estimator:
+    """Return the estimator with these settings of its prior; ``given``: whether the user asked for a prior."""
+    if isinstance(method, EmpiricalBayes):
+        return replace(method, prior=settings)
+    if given:
+        raise InputError(f'prior and prior_strength need the estimator "evidence"; "{method.name}" has no prior')
+    return method
+
+
+def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:
+    """Return the robot with a load of unknown inertia on each of these links."""
+    for link in dict.fromkeys(check_words("add_load", links, "names of links", ("link3",))):
+        if link not in {each.name for each in robot.links}:
+            raise UnknownNameError(
+                f"robot {robot.name!r} has no link {link!r}{suggest_names(link, [each.name for each in robot.links])}"
+            )
+        robot = robot.with_load(Inertia(), name=f"{link}_load", on=link)
+    return robot

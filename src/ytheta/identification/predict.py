@@ -20,12 +20,17 @@ from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically, write_table
 from ytheta.findings import Finding, attach_findings
-from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import compute_errors, predict_torque
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.differential import Differential, KnownTorque
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
-from ytheta.identification.equations.friction import find_sticking_rates, make_drive_directions, make_rest_rules
+from ytheta.identification.equations.friction import (
+    check_min_speed,
+    find_sticking_rates,
+    is_auto,
+    make_drive_directions,
+    make_rest_rules,
+)
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.plan import choose_judged_preparation
@@ -86,7 +91,7 @@ def predict(
     report_stage
                 called with the name of each stage when it starts; None reports nothing
     """
-    report = report_stage or ignore_stage
+    report = report_stage or (lambda _: None)
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
     robot, defaults = torque_model.base.robot, torque_model.default_settings

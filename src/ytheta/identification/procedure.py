@@ -119,15 +119,10 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
     fit, validation = errors.compute_fit_errors(estimate.beta), errors.compute_validation_errors(estimate.beta)
     base = problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds))
-    statistics = FitStatistics(
-        estimate,
-        problem.normal_equations(),
-        fit,
-        compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
-        if request.form != "differential" or plan.is_fit_judged_apart
-        else None,
-        model.compute_transition_covariance(),
-    )
+    time = None  # that of the errors, each of whose samples is an equation
+    if request.form != "differential" or plan.is_fit_judged_apart:
+        time = compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
+    statistics = FitStatistics(estimate, problem.normal_equations(), fit, time, model.compute_transition_covariance())
     origin = describe_origin(
         request.fit_logs,
         request.validation_logs,
@@ -155,7 +150,7 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         description_errors = _compute_description_errors(errors, model, problem, base)
         report("finding the bodies")
         standard, cost = _find_bodies(request, base.standard_combinations, statistics, errors, validation, speeds)
-        findings += (*find_body_findings(base.robot, standard, cost, estimate, origin.prior),)
+        findings += tuple(find_body_findings(base.robot, standard, cost, estimate, origin.prior))
     return Identification(
         base,
         estimate,
@@ -181,14 +176,13 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
     is_known = not (robot.unset_symbols or selection.unknown_geometry)
     uses_evidence = isinstance(request.estimator, EmpiricalBayes) and is_known
     considered = selection.list_considered(robot, request.form) if uses_evidence else ()
+    sticking = selection.find_sticking_rates(robot) if request.leaves_out_rest else np.zeros((0, len(robot.actuated)))
     logs = LogEquations(
         EquationSettings(
             robot, selection, considered, request.form, request.window, request.min_speed, request.threads
         ),
         held_joints=find_held_joints(robot, request.fit_logs),
-        sticking_rates=selection.find_sticking_rates(robot)
-        if request.leaves_out_rest
-        else np.zeros((0, len(robot.actuated))),
+        sticking_rates=sticking,
         lowest_speeds=find_smooth_speeds(robot, request.fit_logs),
     )
     plan = plan_preparations(

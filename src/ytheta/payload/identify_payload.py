@@ -26,10 +26,15 @@ from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
 from ytheta.identifiability.base_parameters import without_regrouping
-from ytheta.identification.arguments import check_min_speed, ignore_stage, is_auto
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.friction import find_sticking_rates, make_drive_directions, make_rest_rules
+from ytheta.identification.equations.friction import (
+    check_min_speed,
+    find_sticking_rates,
+    is_auto,
+    make_drive_directions,
+    make_rest_rules,
+)
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
@@ -124,7 +129,7 @@ def identify_payload(
     report_stage
                 called with the name of each stage when it starts; None reports nothing
     """
-    report = report_stage or ignore_stage
+    report = report_stage or (lambda _: None)
     _check_arguments(mass, name, friction_drift)
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})

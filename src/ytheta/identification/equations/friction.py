@@ -19,6 +19,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
+from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.logs.log import Log, compute_highest_speeds, iterate_mean_speeds
 from ytheta.logs.preparing.drives import (
@@ -29,7 +30,7 @@ from ytheta.logs.preparing.drives import (
     RestRule,
     make_rest_rule,
 )
-from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.preparation import AUTO, Preparation
 from ytheta.native.products.row_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
@@ -212,3 +213,24 @@ def make_rest_rules(
 ) -> tuple[RestRule | None, ...]:
     """Return the rule of every log; None if no drive can stick. ``held``: joints that do not move in any of them."""
     return tuple(make_rest_rule(each, rates, held) if len(rates) else None for each in preparations)
+
+
+def is_auto(min_speed: float | Sequence[float] | PerJoint | str | None) -> bool:
+    """Whether the equations of a joint are left out while it rests."""
+    return isinstance(min_speed, str) and min_speed == AUTO
+
+
+def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | str | None) -> PerJoint | None:
+    """Return one speed for each joint; a single speed applies to all joints. None for None and for "auto"."""
+    if min_speed is None or is_auto(min_speed):
+        return None
+    count = len(robot.actuated)
+    try:
+        speeds = np.asarray(np.nan if isinstance(min_speed, str) else min_speed, dtype=float)
+    except (TypeError, ValueError):
+        speeds = np.array([np.nan])
+    if not (np.isfinite(speeds) & (speeds >= 0.0)).all():
+        raise InputError(f"min_speed is {min_speed!r}; give non-negative speeds in rad/s or m/s, or 'auto'")
+    if speeds.shape not in ((), (1,), (count,)):
+        raise InputError(f"min_speed has {speeds.size} speeds for {count} joints; give one for all, or one for each")
+    return np.broadcast_to(speeds, (count,)).copy()

@@ -14,6 +14,9 @@ from tests.support import typecheck
 from tests.support.paths import SHARED_DATA
 
 typecheck.install()
+sys.dont_write_bytecode = (
+    False  # else every worker would compile every test and every checked module again in every run
+)
 
 # As many workers as cores, so one thread of linear algebra each: with two, a QR waits for the other worker: on two busy
 # cores it took 4 to 100 times as long. Workers inherit this.
@@ -37,6 +40,11 @@ settings.load_profile("ytheta")
 
 
 MAX_EXIT_TIME = 60.0  # s, of a process that has run its tests
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    typecheck.begin_test()
 
 
 @pytest.hookimpl(trylast=True)

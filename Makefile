@@ -12,7 +12,7 @@ demo: $(VENV)/runtime
 	@$(BIN)/python -m examples.demo -o report
 
 test: $(VENV)/dev
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint test
 

@@ -136,7 +136,7 @@ def test_passive_joints_stay_within_their_limits() -> None:
     assert 0.1 < abs(2.0 * q).max() <= 0.4
 
 
-@pytest.mark.parametrize(("name", "seconds", "every"), [("ur10", 10.0, 10), ("puma560", 15.0, 5), ("panda", 10.0, 10)])
+@pytest.mark.parametrize(("name", "seconds", "every"), [("puma560", 15.0, 5), ("panda", 10.0, 10)])
 def test_its_log_identifies_all_base_parameters(name: str, seconds: float, every: int) -> None:
     robot = load_robot(name)
     reference = default_reference(robot, seconds)

@@ -20,6 +20,7 @@ MAX_TOLERANCE = ANGLE_STEP / 2  # rad; every angle is within this distance of a 
 # Smallest change of an angle by snapping (rad) that is reported. Chosen on: reasoning, a few units in the last place
 # are rounding errors.
 MIN_REPORTED_CHANGE = 4e-15
+
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),

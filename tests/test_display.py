@@ -38,7 +38,8 @@ def test_functions_are_found_by_the_type(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def list_subclasses(base: type) -> Iterator[type]:
-    for each in type.__subclasses__(base):
+    subclasses: list[type] = base.__subclasses__()
+    for each in subclasses:
         if each.__module__.startswith("ytheta."):
             yield each
             yield from list_subclasses(each)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,20 +48,33 @@ def test_an_import_in_the_wrong_direction_is_reported(tmp_path: Path) -> None:
 
 
 def _packages() -> set[str]:
+    """The top-level packages and modules."""
     root = ROOT / "src" / "ytheta"
-    return {str(path.parent.relative_to(root)) for path in root.rglob("__init__.py")} - {"."}
+    packages = {path.parent.name for path in root.glob("*/__init__.py")}
+    return packages | {path.stem for path in root.glob("*.py") if not path.stem.startswith("__")}
 
 
-def _listed_packages(text: str) -> set[str]:
-    """The packages in the first column of the table of CONTRIBUTING."""
-    cells = re.findall(r"^\| (`[^|]*`) \|", text, flags=re.MULTILINE)
-    return {name for cell in cells for name in re.findall(r"`([a-z0-9_/]+)`", cell)}
+def _listed_packages(text: str) -> list[str]:
+    """The packages in the first table of CONTRIBUTING."""
+    table = text.partition("| package | contents |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `([a-z_]+)` \|", table, flags=re.MULTILINE)
 
 
-def test_contributing_lists_every_package() -> None:
+def _layers() -> list[set[str]]:
+    """The layers of the import contract over the packages, from the top."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    return [set(layer.split(" | ")) for layer in contracts[0]["layers"]]
+
+
+def test_contributing_lists_every_package_in_the_order_of_the_layers() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert _listed_packages(text) == _packages()
-    assert _listed_packages(text.replace("`logs/reading`", "`logs/loading`")) != _packages()
+    listed = _listed_packages(text)
+    assert set(listed) == _packages()
+    assert set(_listed_packages(text.replace("| `logs` |", "| `loads` |"))) != _packages()
+    heights = [next(k for k, layer in enumerate(_layers()) if name in layer) for name in listed]
+    assert heights == sorted(heights)
 
 
 def _imports_of_tests(text: str) -> list[str]:

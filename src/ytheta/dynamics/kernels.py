@@ -365,6 +365,7 @@ TRACING_SOURCES = (
     "files",
     "findings.py",
     "native",
+    "public_names.py",
     "robot",
     "shapes.py",
 )

@@ -164,7 +164,7 @@ def test_interruptions_at_random_moments(tmp_path: Path) -> None:
         "simulate lu-two-link --runs 100000 --seconds 100 --threads 2 --json",
         f"identify lu-two-link {log.name} -o NUMBER.toml",
     ]
-    moments = [(command, rng.uniform(0.02, 1.2)) for command in commands for _ in range(8)]
+    moments = [(command, rng.uniform(0.02, 1.2)) for command in commands for _ in range(6)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a fork must have no other threads
     script = [sys.executable, "-c", AT_RANDOM, json.dumps(moments)]
     result = subprocess.run(script, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
@@ -178,9 +178,11 @@ def test_interruptions_at_random_moments(tmp_path: Path) -> None:
         outputs = [path.name for path in tmp_path.glob(f"{k}.*") if path.suffix in (".csv", ".toml")]
         assert seconds < limit, told
         assert "Traceback" not in told, told
-        if code == 0:  # the search had begun
+        if code == 0 and command.startswith("excite"):  # the search had begun
             assert json.loads((tmp_path / f"{k}.out").read_text())["search"]["ending"] == "interrupted", told
             assert outputs == [f"{k}.csv"], told
+        elif code == 0:  # a fast machine
+            assert outputs == [f"{k}.toml"], told
         else:
             assert (code, outputs) == (130, []), told
             assert (tmp_path / f"{k}.err").read_text().splitlines()[-1] == "interrupted", told

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-IMPORT_TIME = time.time()  # before any module of the package is loaded; see files/fingerprint.py
+IMPORT_TIME = time.time()  # before any module of the package is loaded; see native/fingerprint.py
 
 if TYPE_CHECKING:
     from ytheta import control as control

@@ -8,27 +8,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli import log_options as log_inputs
 from ytheta.cli.completion import ESTIMATORS, FORMS, complete_from
-from ytheta.cli.log_options import (
-    AUTO,
-    AveragePeriods,
-    Cutoff,
-    Derivative,
-    LogArguments,
-    LogOptions,
-    MinSpeed,
-    StrictLogs,
-    Threads,
-    Velocity,
-    Verbose,
-    parse_gain,
-    parse_number_or_auto,
-    parse_rows,
-    parse_speeds,
-    print_findings,
-    show_progress,
-    take_log_options,
-)
 from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
@@ -146,13 +127,13 @@ Report = Annotated[
 
 
 @take_robot_options
-@take_log_options
+@log_inputs.take_log_options
 def identify(
     robot: RobotArgument,
-    logs: LogArguments,
+    logs: log_inputs.LogArguments,
     validate: Validate = None,
     hold_out: HoldOut = None,
-    estimator: EstimatorName = AUTO,
+    estimator: EstimatorName = log_inputs.AUTO,
     forgetting: Forgetting = None,
     form: FormName = "differential",
     friction: Friction = None,
@@ -166,21 +147,21 @@ def identify(
     mass: Masses = None,
     center: Centers = None,
     window: Window = None,
-    cutoff: Cutoff = AUTO,
-    derivative: Derivative = "central",
-    velocity: Velocity = AUTO,
-    average_periods: AveragePeriods = None,
+    cutoff: log_inputs.Cutoff = log_inputs.AUTO,
+    derivative: log_inputs.Derivative = "central",
+    velocity: log_inputs.Velocity = log_inputs.AUTO,
+    average_periods: log_inputs.AveragePeriods = None,
     report_cutoff: ReportCutoff = None,
-    min_speed: MinSpeed = AUTO,
-    threads: Threads = None,
+    min_speed: log_inputs.MinSpeed = log_inputs.AUTO,
+    threads: log_inputs.Threads = None,
     output: Output = None,
     report: Report = None,
     force: Force = False,
     as_json: AsJson = False,
-    verbose: Verbose = False,
-    strict: StrictLogs = False,
+    verbose: log_inputs.Verbose = False,
+    strict: log_inputs.StrictLogs = False,
     *,
-    log_options: LogOptions,
+    log_options: log_inputs.LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
@@ -196,7 +177,7 @@ def identify(
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
     check_report(report)
     bounds = parse_body_bounds(total_mass, mass, center)
-    with show_progress() as report_stage:
+    with log_inputs.show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
             read_robot(robot, robot_options),
@@ -205,9 +186,9 @@ def identify(
             hold_out=hold_out,
             mapping=log_options.mapping,
             degrees=log_options.degrees,
-            rows=parse_rows(log_options.rows),
+            rows=log_inputs.parse_rows(log_options.rows),
             rate=log_options.rate,
-            gain=parse_gain(log_options.gain),
+            gain=log_inputs.parse_gain(log_options.gain),
             topic=log_options.topic,
             estimator=estimator,
             forgetting=forgetting,
@@ -221,17 +202,17 @@ def identify(
             add_load=add_load or (),
             bounds=bounds,
             window=window,
-            cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
+            cutoff=log_inputs.parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             velocity=velocity,
-            average_periods=parse_number_or_auto(average_periods, "--average-periods", "seconds"),
+            average_periods=log_inputs.parse_number_or_auto(average_periods, "--average-periods", "seconds"),
             report_cutoff=report_cutoff,
-            min_speed=parse_speeds(min_speed),
+            min_speed=log_inputs.parse_speeds(min_speed),
             threads=threads,
             strict=strict,
             report_stage=report_stage,
         )
-        print_findings(identification.findings, verbose=verbose, columns=True)
+        log_inputs.print_findings(identification.findings, verbose=verbose, columns=True)
         if output is not None:
             report_stage("writing the model")
             print_note(f"wrote {identification.save(output)}")

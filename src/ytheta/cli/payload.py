@@ -7,23 +7,7 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
-from ytheta.cli.log_options import (
-    AUTO,
-    LogArguments,
-    LogOptions,
-    MinSpeed,
-    StrictLogs,
-    Threads,
-    Velocity,
-    Verbose,
-    parse_gain,
-    parse_number_or_auto,
-    parse_rows,
-    parse_speeds,
-    print_findings,
-    show_progress,
-    take_log_options,
-)
+from ytheta.cli import log_options as log_inputs
 from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_note, print_value
 from ytheta.cli.outputs import Force, check_output
 from ytheta.cli.predict import Cutoff, Derivative, ModelArgument
@@ -62,10 +46,10 @@ Output = Annotated[
 
 
 @take_robot_options
-@take_log_options
+@log_inputs.take_log_options
 def payload(
     model: ModelArgument,
-    logs: LogArguments,
+    logs: log_inputs.LogArguments,
     unloaded: Unloaded = None,
     link: PayloadLink = None,
     frame: StatedFrame = None,
@@ -74,16 +58,16 @@ def payload(
     name: Name = "payload",
     cutoff: Cutoff = None,
     derivative: Derivative = None,
-    velocity: Velocity = AUTO,
-    min_speed: MinSpeed = None,
-    threads: Threads = None,
+    velocity: log_inputs.Velocity = log_inputs.AUTO,
+    min_speed: log_inputs.MinSpeed = None,
+    threads: log_inputs.Threads = None,
     output: Output = None,
     force: Force = False,
     as_json: AsJson = False,
-    verbose: Verbose = False,
-    strict: StrictLogs = False,
+    verbose: log_inputs.Verbose = False,
+    strict: log_inputs.StrictLogs = False,
     *,
-    log_options: LogOptions,
+    log_options: log_inputs.LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Identify a payload: mass, centre of mass and inertia of what the arm holds.
@@ -97,7 +81,7 @@ def payload(
     """
     inputs = (model, *logs, *(unloaded or ()), *(log_options.mapping or ()))
     check_output(output, (".toml",), inputs, force=force)
-    with show_progress() as report_stage:
+    with log_inputs.show_progress() as report_stage:
         described: str | yt.Robot = model
         if robot_options.need_load:
             described, robot_options = read_robot(model, robot_options), RobotOptions()
@@ -112,14 +96,14 @@ def payload(
             name=name,
             mapping=log_options.mapping,
             degrees=log_options.degrees,
-            rows=parse_rows(log_options.rows),
+            rows=log_inputs.parse_rows(log_options.rows),
             rate=log_options.rate,
-            gain=parse_gain(log_options.gain),
+            gain=log_inputs.parse_gain(log_options.gain),
             topic=log_options.topic,
-            cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
+            cutoff=log_inputs.parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             velocity=velocity,
-            min_speed=parse_speeds(min_speed),
+            min_speed=log_inputs.parse_speeds(min_speed),
             threads=threads,
             strict=strict,
             snap=robot_options.snap,
@@ -130,7 +114,7 @@ def payload(
         )
         if described == model:
             print_all_findings(estimate.attachment.robot.findings)
-        print_findings(estimate.findings, verbose=verbose)
+        log_inputs.print_findings(estimate.findings, verbose=verbose)
         if output is not None:
             print_note(f"wrote {estimate.save(output)}")
     print_value(estimate, as_json=as_json, verbose=verbose)

@@ -7,24 +7,8 @@ from typing import Annotated
 import typer
 
 import ytheta as yt
+from ytheta.cli import log_options as log_inputs
 from ytheta.cli.completion import complete_robot
-from ytheta.cli.log_options import (
-    AUTO,
-    LogArgument,
-    LogOptions,
-    MinSpeed,
-    StrictLogs,
-    Threads,
-    Velocity,
-    Verbose,
-    parse_gain,
-    parse_number_or_auto,
-    parse_rows,
-    parse_speeds,
-    print_findings,
-    show_progress,
-    take_log_options,
-)
 from ytheta.cli.options import AsJson, parse_assignments, print_all_findings, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.robot_options import RobotOptions, read_robot, take_robot_options
@@ -55,23 +39,23 @@ Report = Annotated[
 
 
 @take_robot_options
-@take_log_options
+@log_inputs.take_log_options
 def predict(
     model: ModelArgument,
-    log: LogArgument,
+    log: log_inputs.LogArgument,
     cutoff: Cutoff = None,
     derivative: Derivative = None,
-    velocity: Velocity = AUTO,
-    min_speed: MinSpeed = None,
-    threads: Threads = None,
+    velocity: log_inputs.Velocity = log_inputs.AUTO,
+    min_speed: log_inputs.MinSpeed = None,
+    threads: log_inputs.Threads = None,
     output: Output = None,
     report: Report = None,
     force: Force = False,
     as_json: AsJson = False,
-    verbose: Verbose = False,
-    strict: StrictLogs = False,
+    verbose: log_inputs.Verbose = False,
+    strict: log_inputs.StrictLogs = False,
     *,
-    log_options: LogOptions,
+    log_options: log_inputs.LogOptions,
     robot_options: RobotOptions,
 ) -> None:
     """Predict the torques of a log from a model, and compare them with the measured ones.
@@ -84,7 +68,7 @@ def predict(
     check_output(output, (".csv", ".parquet"), (model, log, mapping), force=force, kind="prediction")
     check_output(report, PAGE_SUFFIXES, (model, log, mapping), force=force)
     check_report(report)
-    with show_progress() as report_stage:
+    with log_inputs.show_progress() as report_stage:
         described: str | yt.Robot = model
         if robot_options.need_load:
             described, robot_options = read_robot(model, robot_options), RobotOptions()
@@ -93,14 +77,14 @@ def predict(
             log,
             mapping=mapping,
             degrees=log_options.degrees,
-            rows=parse_rows(log_options.rows),
+            rows=log_inputs.parse_rows(log_options.rows),
             rate=log_options.rate,
-            gain=parse_gain(log_options.gain),
+            gain=log_inputs.parse_gain(log_options.gain),
             topic=log_options.topic,
-            cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
+            cutoff=log_inputs.parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             velocity=velocity,
-            min_speed=parse_speeds(min_speed),
+            min_speed=log_inputs.parse_speeds(min_speed),
             threads=threads,
             strict=strict,
             snap=robot_options.snap,
@@ -111,7 +95,7 @@ def predict(
         )
         if described == model:
             print_all_findings(prediction.robot.findings)
-        print_findings(prediction.findings, verbose=verbose)
+        log_inputs.print_findings(prediction.findings, verbose=verbose)
         if output is not None:
             print_note(f"wrote {prediction.save(output)}")
         if report is not None:

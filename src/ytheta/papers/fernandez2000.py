@@ -10,17 +10,7 @@ import numpy as np
 
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.kronecker import (
-    fold,
-    gravity_part,
-    inertial_part,
-    multiply_kronecker,
-    trace_columns,
-    trace_vector,
-    vectorize,
-    velocity_part,
-)
+from ytheta.dynamics.formulations import kronecker, newton_euler
 from ytheta.dynamics.kernels import forward_dynamics
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion, build_mechanism, numeric_motion
 from ytheta.dynamics.operation_counts import count_regressor_operations
@@ -89,19 +79,19 @@ class Arm:
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
         """θ_D of (12)."""
-        return np.concatenate([vectorize(link.inertia.pseudo) for link in self.mechanism.robot.links[1:]])
+        return np.concatenate([kronecker.vectorize(link.inertia.pseudo) for link in self.mechanism.robot.links[1:]])
 
     @cached_property
     def Y_D(self) -> Float[np.ndarray, "joints params"]:
-        return inertial_part(self.mechanism, self.motion).astype(float)
+        return kronecker.inertial_part(self.mechanism, self.motion).astype(float)
 
     @cached_property
     def Y_H(self) -> Float[np.ndarray, "joints params"]:
-        return velocity_part(self.mechanism, self.motion).astype(float)
+        return kronecker.velocity_part(self.mechanism, self.motion).astype(float)
 
     @cached_property
     def Y_c(self) -> Float[np.ndarray, "joints params"]:
-        return gravity_part(self.mechanism, self.motion).astype(float)
+        return kronecker.gravity_part(self.mechanism, self.motion).astype(float)
 
     @cached_property
     def torque(self) -> Float[np.ndarray, "joints"]:
@@ -131,12 +121,14 @@ def compare_equations() -> tuple[Exhibit, ...]:
 def _compare_properties() -> Iterator[PrintedResult]:
     rng = np.random.default_rng(0)
     A, B, C = rng.normal(size=(3, 4)), rng.normal(size=(4, 2)), rng.normal(size=(2, 5))
-    left, right = vectorize(A @ B @ C), multiply_kronecker(C.T, A) @ vectorize(B)
+    left, right = kronecker.vectorize(A @ B @ C), kronecker.multiply_kronecker(C.T, A) @ kronecker.vectorize(B)
     yield _compare_arrays("ν(A B C) = (Cᵀ ⊗ A) ν(B)", left, right)
     S = rng.normal(size=(4, 4))
-    yield _compare_arrays("tr(A) = tr(ν(A))", np.trace(S), trace_vector(vectorize(S)))
-    wide, b = rng.normal(size=(16, 8)), vectorize(B)
-    yield _compare_arrays("proposition 1: tr(A ν(B)) = rtr(A) ν(B)", trace_vector(wide @ b), trace_columns(wide) @ b)
+    yield _compare_arrays("tr(A) = tr(ν(A))", np.trace(S), kronecker.trace_vector(kronecker.vectorize(S)))
+    wide, b = rng.normal(size=(16, 8)), kronecker.vectorize(B)
+    yield _compare_arrays(
+        "proposition 1: tr(A ν(B)) = rtr(A) ν(B)", kronecker.trace_vector(wide @ b), kronecker.trace_columns(wide) @ b
+    )
 
 
 def _compare_torque(arm: Arm) -> Iterator[PrintedResult]:
@@ -169,7 +161,7 @@ def _get_largest_below_diagonal(Y: Float[np.ndarray, "joints params"]) -> float:
 
 def _compare_columns(arm: Arm) -> Iterator[PrintedResult]:
     n, Y = arm.mechanism.joints, arm.Y_D + arm.Y_H + arm.Y_c
-    folded = fold(Y).astype(float)
+    folded = kronecker.fold(Y).astype(float)
     yield compare_printed("16 n columns, n = 6", "96", Y.shape[1])
     yield compare_printed("10 n different parameters, n = 6", "60", folded.shape[1])
     ten = np.concatenate([link.inertia.pseudo[np.triu_indices(4)] for link in arm.mechanism.robot.links[1:]])
@@ -198,7 +190,7 @@ def _compare_slotine_li(arm: Arm) -> Iterator[PrintedResult]:
     Y_S = arm.Y_D + arm.Y_H + arm.Y_c
     yield _compare_arrays("(30): Y_S θ = D v̇ + h v + c", Y_S @ arm.theta, arm.torque)
     ones = numeric_motion(arm.motion.q, np.ones(arm.mechanism.joints), arm.motion.vd, arm.motion.v)
-    printed = velocity_part(arm.mechanism, ones).astype(float)  # without q̇_j: as if q̇_j = 1
+    printed = kronecker.velocity_part(arm.mechanism, ones).astype(float)  # without q̇_j: as if q̇_j = 1
     velocity = rigid_body.coriolis_matrix(arm.mechanism, arm.motion, arm.link_parameters) @ arm.motion.v
     yield _compare_misprint(
         "B_hil of (40)",
@@ -207,7 +199,7 @@ def _compare_slotine_li(arm: Arm) -> Iterator[PrintedResult]:
         velocity,
         "the factor q̇_j of (16) is missing",
     )
-    rows, columns = fold(Y_S).shape
+    rows, columns = kronecker.fold(Y_S).shape
     yield PrintedResult(
         "size of Y_S by (25), n = 6",
         "10 n × n = 60 × 6",

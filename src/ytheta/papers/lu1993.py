@@ -7,35 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ytheta.native.graph import count_operations
+from ytheta.papers import lu1993_simulations as simulations
 from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult
 from ytheta.papers.lu1993_example import compare_example, compare_general_formulas, draw_arms
-from ytheta.papers.lu1993_simulations import (
-    BIASES,
-    CRAIG_WITH_OTHER_PSI,
-    DEGREE,
-    GAMMAS,
-    INITIAL_ERROR,
-    LAMBDA,
-    M4_TOLERANCE,
-    MAX_TIME_RATIO,
-    MEASURES,
-    NOISES,
-    OMEGA,
-    SCHEMES,
-    TRUE_M4,
-    Batch,
-    BatchSettings,
-    SensorErrorRuns,
-    Study,
-    compare_sensor_errors,
-    make_craig,
-    make_modified,
-    make_reference,
-    run_study,
-    simulate_scheme,
-)
-from ytheta.papers.lu1993_simulations import LAMBDAS as SCANNED_LAMBDAS
-from ytheta.papers.lu1993_simulations import SCANNED_GAMMAS as SCANNED_GAMMAS
 from ytheta.papers.tracking import compute_rms, compute_settling_times, plot_joints
 from ytheta.plots import Axis, Band, Line, Plot
 
@@ -65,8 +39,9 @@ def reproduce() -> PaperReproduction:
 
 OPEN_SETTINGS = (
     "omega, λ, Γ, Craig's gains, the initial velocity and the tolerance of a converged error; the curves are missing "
-    f"in the scan. Chosen here: omega = 4π, λ = {LAMBDA:g} for both algorithms, Γ = {GAMMAS['modified']} and "
-    f"{GAMMAS['Craig']}, Craig's gains with the poles of the modified algorithm, the velocity of the reference at the "
+    f"in the scan. Chosen here: omega = 4π, λ = {simulations.LAMBDA:g} for both algorithms, "
+    f"Γ = {simulations.GAMMAS['modified']} and {simulations.GAMMAS['Craig']}, Craig's gains with the poles of the "
+    "modified algorithm, the velocity of the reference at the "
     "start, and one degree."
 )
 AS_IN_FIGURE_4 = "the same settings as in Fig. 4."
@@ -75,8 +50,15 @@ NO_NUMBERS = "printed only as the authors' simulation experience, without number
 
 def compare_control() -> tuple[Exhibit, ...]:
     """Return Fig. 4, Fig. 5, the statements that compare both schemes, and the study of other settings."""
-    batches = {scheme: simulate_scheme(scheme, BatchSettings.single(GAMMAS[scheme])) for scheme in SCHEMES}
-    noise, bias, study = compare_sensor_errors("noise"), compare_sensor_errors("bias"), run_study()
+    batches = {
+        scheme: simulations.simulate_scheme(scheme, simulations.BatchSettings.single(simulations.GAMMAS[scheme]))
+        for scheme in simulations.SCHEMES
+    }
+    noise, bias, study = (
+        simulations.compare_sensor_errors("noise"),
+        simulations.compare_sensor_errors("bias"),
+        simulations.run_study(),
+    )
     return (
         _compare_figure("4", "modified", "modified Slotine–Li algorithm", batches["modified"]),
         _compare_figure("5", "Craig", "Craig's algorithm", batches["Craig"]),
@@ -101,7 +83,7 @@ def compare_control() -> tuple[Exhibit, ...]:
     )
 
 
-def _compare_figure(number: str, scheme: str, name: str, batch: Batch) -> Exhibit:
+def _compare_figure(number: str, scheme: str, name: str, batch: simulations.Batch) -> Exhibit:
     seconds = measure_tracking(batch)
     m4 = batch.m4[-1, 0]
     comparisons = (
@@ -118,7 +100,7 @@ def _compare_figure(number: str, scheme: str, name: str, batch: Batch) -> Exhibi
             "m4 is found, from 0.5 kg",
             "1 kg",
             f"{m4:.4f} kg after 2 s",
-            Agreement.of(bool(abs(m4 - TRUE_M4) < 0.005)),
+            Agreement.of(bool(abs(m4 - simulations.TRUE_M4) < 0.005)),
         ),
     )
     plots = tuple(list_scheme_plots(number, name, scheme, batch, seconds))
@@ -126,18 +108,18 @@ def _compare_figure(number: str, scheme: str, name: str, batch: Batch) -> Exhibi
     return Exhibit(f"figure_{number}", f"Fig. {number}: {name}", comparisons, plots, left_open)
 
 
-def measure_tracking(batch: Batch) -> float:
+def measure_tracking(batch: simulations.Batch) -> float:
     """Return the time after which all joints of the first run stay within one degree."""
-    return float(compute_settling_times(batch.t, batch.largest_error > DEGREE)[0])
+    return float(compute_settling_times(batch.t, batch.largest_error > simulations.DEGREE)[0])
 
 
-def measure_estimation(batch: Batch) -> float:
+def measure_estimation(batch: simulations.Batch) -> float:
     """Return the time after which m4 of the first run stays within 5 %."""
-    return float(compute_settling_times(batch.t, np.abs(batch.m4 - TRUE_M4) > M4_TOLERANCE)[0])
+    return float(compute_settling_times(batch.t, np.abs(batch.m4 - simulations.TRUE_M4) > simulations.M4_TOLERANCE)[0])
 
 
-def _compare_estimation(batches: dict[str, Batch], study: Study) -> PrintedResult:
-    modified, craig = (measure_estimation(batches[scheme]) for scheme in SCHEMES)
+def _compare_estimation(batches: dict[str, simulations.Batch], study: simulations.Study) -> PrintedResult:
+    modified, craig = (measure_estimation(batches[scheme]) for scheme in simulations.SCHEMES)
     count = study.count("m4", tuned=True)
     return PrintedResult(
         "modified finds m4 faster",
@@ -150,7 +132,7 @@ def _compare_estimation(batches: dict[str, Batch], study: Study) -> PrintedResul
 
 
 def _compare_need_for_accelerations(
-    noise: dict[str, SensorErrorRuns], bias: dict[str, SensorErrorRuns], t: np.ndarray
+    noise: dict[str, simulations.SensorErrorRuns], bias: dict[str, simulations.SensorErrorRuns], t: np.ndarray
 ) -> PrintedResult:
     exact, noisy = noise["Craig"].m4_error[[0, -1]].mean(axis=1)
     unchanged = all((errors["modified"].m4 == errors["modified"].m4[:1, :1]).all() for errors in (noise, bias))
@@ -159,15 +141,16 @@ def _compare_need_for_accelerations(
         "yes",
         f"its m4 is unchanged; Craig's error of m4 grows by a factor of {noisy / exact:.0f}",
         Agreement.of(bool(unchanged and noisy > 3.0 * exact)),
-        f"rms error of m4 from 0.1 to 0.5 s: Craig {exact:.3f} kg, {noisy:.3f} kg with noise of {NOISES[-1]:g} rad/s² "
-        f"and {bias['Craig'].m4_error[-1, 0]:.3f} kg with a bias of {BIASES[-1]:g} rad/s²; modified always "
+        f"rms error of m4 from 0.1 to 0.5 s: Craig {exact:.3f} kg, {noisy:.3f} kg with noise of "
+        f"{simulations.NOISES[-1]:g} rad/s² "
+        f"and {bias['Craig'].m4_error[-1, 0]:.3f} kg with a bias of {simulations.BIASES[-1]:g} rad/s²; modified always "
         f"{noise['modified'].m4_error[0, 0]:.3f} kg "
-        f"(accelerations of the reference: {compute_rms(make_reference()(t)[2]):.0f} rad/s² rms)",
+        f"(accelerations of the reference: {compute_rms(simulations.make_reference()(t)[2]):.0f} rad/s² rms)",
     )
 
 
-def _compare_sensitivity(study: Study) -> Iterator[PrintedResult]:
-    diverged = {scheme: study.count_diverged(scheme) for scheme in SCHEMES}
+def _compare_sensitivity(study: simulations.Study) -> Iterator[PrintedResult]:
+    diverged = {scheme: study.count_diverged(scheme) for scheme in simulations.SCHEMES}
     yield PrintedResult(
         "modified tolerates a Γ far too large",
         "less sensitive",
@@ -176,22 +159,24 @@ def _compare_sensitivity(study: Study) -> Iterator[PrintedResult]:
         f"{NO_NUMBERS}. In Craig's scheme, the estimated mass matrix is no longer invertible",
     )
     for name, compute, total in (
-        ("Γ", study.compute_mean_good_gammas, len(SCANNED_GAMMAS)),
-        ("λ", study.compute_mean_good_lambdas, len(SCANNED_LAMBDAS)),
+        ("Γ", study.compute_mean_good_gammas, len(simulations.SCANNED_GAMMAS)),
+        ("λ", study.compute_mean_good_lambdas, len(simulations.LAMBDAS)),
     ):
-        good = {scheme: compute(scheme) for scheme in SCHEMES}
+        good = {scheme: compute(scheme) for scheme in simulations.SCHEMES}
         yield PrintedResult(
             f"modified is less sensitive near the best {name}",
             "less sensitive",
             f"{good['modified']:.1f} of {total} values of {name} nearly as good, Craig {good['Craig']:.1f}",
             Agreement.OPEN,
-            f"{NO_NUMBERS}. Nearly as good: settles within {MAX_TIME_RATIO} times the best time. With exact "
-            f"accelerations{', and the best Γ for each λ' if name == 'λ' else ''}",
+            f"{NO_NUMBERS}. Nearly as good: settles within {simulations.MAX_TIME_RATIO} times the best time. With "
+            f"exact accelerations{', and the best Γ for each λ' if name == 'λ' else ''}",
         )
 
 
 def _compare_cost() -> PrintedResult:
-    modified, craig = (count_operations(law.graph).total for law in (make_modified(), make_craig()))
+    modified, craig = (
+        count_operations(law.graph).total for law in (simulations.make_modified(), simulations.make_craig())
+    )
     return PrintedResult(
         "modified is cheaper to compute",
         "yes",
@@ -200,16 +185,20 @@ def _compare_cost() -> PrintedResult:
     )
 
 
-def _tabulate_study(study: Study) -> Exhibit:
+def _tabulate_study(study: simulations.Study) -> Exhibit:
     """Count in how many settings each scheme is faster; the paper states this for its own setting only."""
     settings, runs = study.size
     rows = [
         (f"{label}, {'best' if tuned else 'same'} Γ", study.count(measure, tuned=tuned), settings if tuned else runs)
-        for measure, label in MEASURES.items()
+        for measure, label in simulations.MEASURES.items()
         for tuned in (True, False)
     ]
     rows += [
-        (f"{MEASURES[measure]}, best Γ, Ψ = 1.5 λ", study.count(measure, CRAIG_WITH_OTHER_PSI, tuned=True), settings)
+        (
+            f"{simulations.MEASURES[measure]}, best Γ, Ψ = 1.5 λ",
+            study.count(measure, simulations.CRAIG_WITH_OTHER_PSI, tuned=True),
+            settings,
+        )
         for measure in ("one_degree", "m4")
     ]
     comparisons = [
@@ -237,8 +226,9 @@ def _tabulate_study(study: Study) -> Exhibit:
         f"Section V-B: which algorithm is faster, in {settings} settings",
         tuple(comparisons),
         open="the settings. Tried here: omega 1, 2, π, 2π, 4π; λ 10, 15, 20, 30, 40; start at rest or with the "
-        f"velocity of the reference, 20 % beyond or short of its position; {len(SCANNED_GAMMAS)} values of Γ from 1e-4 "
-        "to 0.1. Γ has another unit in each scheme, so equal values mean little.",
+        "velocity of the reference, 20 % beyond or short of its position; "
+        f"{len(simulations.SCANNED_GAMMAS)} values of Γ from 1e-4 to 0.1. Γ has another unit in each scheme, "
+        "so equal values mean little.",
     )
 
 
@@ -249,7 +239,7 @@ JOINTS = ("joint 1", "joint 2", "joint 3", "joint 4")
 EARLY_SECONDS = 0.6  # duration of the plots of m4 for runs with sensor errors
 
 
-def list_scheme_plots(number: str, name: str, scheme: str, batch: Batch, seconds: float) -> Iterator[Plot]:
+def list_scheme_plots(number: str, name: str, scheme: str, batch: simulations.Batch, seconds: float) -> Iterator[Plot]:
     """Yield Fig. 4 or 5, parts (a) to (c); the tracking error settles after ``seconds``."""
     error = batch.error[:, 0]
     yield plot_joints(
@@ -264,7 +254,7 @@ def list_scheme_plots(number: str, name: str, scheme: str, batch: Batch, seconds
     yield plot_joints(
         f"Fig. {number}(b): {name}, tracking errors",
         batch.t,
-        error / DEGREE,
+        error / simulations.DEGREE,
         JOINTS,
         Axis("error", "degrees"),
         caption=f"All joints stay within one degree after {seconds:.3f} s (dotted).",
@@ -273,28 +263,30 @@ def list_scheme_plots(number: str, name: str, scheme: str, batch: Batch, seconds
     yield Plot(
         f"Fig. {number}(c): {name}, estimated m4",
         batch.t,
-        (Line("m4", batch.m4[:, 0]), Line("true", np.full(len(batch.t), TRUE_M4), dashed=True, colour=7)),
+        (Line("m4", batch.m4[:, 0]), Line("true", np.full(len(batch.t), simulations.TRUE_M4), dashed=True, colour=7)),
         (Axis("m4", "kg"),),
-        caption=f"λ = {LAMBDA:g}, Γ = {GAMMAS[scheme]}; the true value is 1 kg.",
+        caption=f"λ = {simulations.LAMBDA:g}, Γ = {simulations.GAMMAS[scheme]}; the true value is 1 kg.",
     )
 
 
 def plot_gammas() -> Plot:
     """Plot the settling times of both schemes for all scanned values of Gamma."""
-    ones = np.ones(len(SCANNED_GAMMAS))
-    settings = BatchSettings(OMEGA, LAMBDA * ones, SCANNED_GAMMAS, INITIAL_ERROR * ones, ones)
+    ones = np.ones(len(simulations.SCANNED_GAMMAS))
+    settings = simulations.BatchSettings(
+        simulations.OMEGA, simulations.LAMBDA * ones, simulations.SCANNED_GAMMAS, simulations.INITIAL_ERROR * ones, ones
+    )
     lines = []
-    for k, scheme in enumerate(SCHEMES):
-        batch = simulate_scheme(scheme, settings)
+    for k, scheme in enumerate(simulations.SCHEMES):
+        batch = simulations.simulate_scheme(scheme, settings)
         for label, outside, dashed in (
-            ("tracking within 1°", batch.largest_error > DEGREE, False),
-            ("m4 within 5 %", np.abs(batch.m4 - TRUE_M4) > M4_TOLERANCE, True),
+            ("tracking within 1°", batch.largest_error > simulations.DEGREE, False),
+            ("m4 within 5 %", np.abs(batch.m4 - simulations.TRUE_M4) > simulations.M4_TOLERANCE, True),
         ):
             times = compute_settling_times(batch.t, outside)
             lines.append(Line(f"{scheme}: {label}", np.where(np.isinf(times), np.nan, times), colour=k, dashed=dashed))
     return Plot(
         "Settling times for all Γ",
-        np.log10(SCANNED_GAMMAS),
+        np.log10(simulations.SCANNED_GAMMAS),
         tuple(lines),
         (Axis("settles after", "s"),),
         caption="With the settings of Fig. 4 and 5. A line is interrupted where two seconds are not enough. Those of "
@@ -303,12 +295,12 @@ def plot_gammas() -> Plot:
     )
 
 
-def plot_noise(noise: dict[str, SensorErrorRuns]) -> Plot:
+def plot_noise(noise: dict[str, simulations.SensorErrorRuns]) -> Plot:
     """Plot the error of m4 while the arm settles, for all sizes of the noise."""
     error = noise["Craig"].m4_error
     return Plot(
         "Noise in measured accelerations: m4 while the arm settles",
-        np.array(NOISES),
+        np.array(simulations.NOISES),
         tuple(Line(scheme, runs.m4_error.mean(axis=1), colour=k) for k, (scheme, runs) in enumerate(noise.items())),
         (Axis("error of m4", "kg"),),
         caption="Root mean square of m4 - 1 kg from 0.1 to 0.5 s; mean of 16 runs, and the range of Craig's runs. In "
@@ -318,7 +310,7 @@ def plot_noise(noise: dict[str, SensorErrorRuns]) -> Plot:
     )
 
 
-def plot_m4_with_sensor_errors(kind: str, runs: dict[str, SensorErrorRuns]) -> Plot:
+def plot_m4_with_sensor_errors(kind: str, runs: dict[str, simulations.SensorErrorRuns]) -> Plot:
     """Plot m4 over time with noise or a bias of every size."""
     craig, modified = runs["Craig"], runs["modified"]
     early = modified.t < EARLY_SECONDS

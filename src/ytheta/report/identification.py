@@ -26,25 +26,7 @@ from ytheta.identification.model_table import (
     summarize_selection,
     summarize_standard_parameters,
 )
-from ytheta.report.identification_statistics import (
-    MAX_CORRELATION,
-    compute_relative_autocorrelation,
-    count_parameters,
-    describe_before_after,
-    describe_coordinates,
-    describe_low_pass,
-    describe_parameters,
-    describe_reported_errors,
-    describe_sizes,
-    find_strongest_correlations,
-    format_log_bayes_factor,
-    list_alternatives,
-    list_explanations,
-    list_file_names,
-    list_weaknesses,
-    measure_motion,
-    summarize_before_after,
-)
+from ytheta.report import identification_statistics as statistics
 from ytheta.report.numbers import NO_VALUE, format_plain, format_relative_std, replace_nonfinite, significant_digits
 from ytheta.report.terminal import TerminalColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
 from ytheta.robot.robot import Robot
@@ -74,7 +56,7 @@ def print_identification(console: Console, identification: Identification, *, ve
     for line in _describe_data(identification):
         console.print(line)
     _print_parameters(console, identification, verbose=verbose)
-    ratios = [f"×{ratio:.2g}" for ratio in compute_relative_autocorrelation(identification)]
+    ratios = [f"×{ratio:.2g}" for ratio in statistics.compute_relative_autocorrelation(identification)]
     robot, validation = identification.base.robot, identification.validation
     std = identification.compute_prediction_std(identification.fit if validation is None else validation)
     before = identification.description_errors
@@ -83,12 +65,12 @@ def print_identification(console: Console, identification: Identification, *, ve
         print_note(
             console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
         )
-    for text in describe_reported_errors(identification):
+    for text in statistics.describe_reported_errors(identification):
         console.print(safe_text(text))
     _print_alternatives(console, identification)
     for line in _list_remarks(identification):
         console.print(line)
-    headline = describe_before_after(identification)
+    headline = statistics.describe_before_after(identification)
     if headline:
         console.print(safe_text(headline, "bold"))
     verdict = identification.verdict
@@ -220,14 +202,14 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
 
 def _print_alternatives(console: Console, identification: Identification) -> None:
     """Print the chosen model and what the opposite of each choice would have given."""
-    rows = list(list_alternatives(identification))
+    rows = list(statistics.list_alternatives(identification))
     if not rows:
         return
     columns = [
         TerminalColumn("alternative", safe_texts(name for name, *_ in rows), align_left=True),
         TerminalColumn(
             "log Bayes factor",
-            safe_texts(format_log_bayes_factor(factor) for _, factor, *_ in rows),
+            safe_texts(statistics.format_log_bayes_factor(factor) for _, factor, *_ in rows),
             short_heading="log Bayes",
         ),
         TerminalColumn("fit %", safe_texts(_format_percent(fit) for *_, fit, _ in rows), drop_priority=2),
@@ -251,21 +233,23 @@ def _make_base_command(identification: Identification) -> str:
 
 def _describe_data(identification: Identification) -> Iterator[Text]:
     origin = identification.origin
-    robot, parameters = identification.base.robot, describe_parameters(identification)
+    robot, parameters = identification.base.robot, statistics.describe_parameters(identification)
     yield safe_text(
-        f"{robot.name}: {describe_coordinates(robot)}, {len(identification.base)} {parameters}; "
-        f"estimator {origin.estimator}, {origin.form} form, {describe_low_pass(identification)}"
+        f"{robot.name}: {statistics.describe_coordinates(robot)}, {len(identification.base)} {parameters}; "
+        f"estimator {origin.estimator}, {origin.form} form, {statistics.describe_low_pass(identification)}"
     )
-    yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {describe_sizes(origin.fit_sizes)}")
+    yield safe_text(
+        f"fitted to     {statistics.list_file_names(origin.logs)}: {statistics.describe_sizes(origin.fit_sizes)}"
+    )
     if identification.validation is not None:
-        names = list_file_names(origin.validation_logs)
-        yield safe_text(f"validated on  {names}: {describe_sizes(origin.validation_sizes)}")
+        names = statistics.list_file_names(origin.validation_logs)
+        yield safe_text(f"validated on  {names}: {statistics.describe_sizes(origin.validation_sizes)}")
 
 
 def _list_remarks(identification: Identification) -> Iterator[Text]:
-    for text in list_explanations(identification):
+    for text in statistics.list_explanations(identification):
         yield safe_text(text)
-    counts = {seen: count_parameters(identification, seen) for seen in Certainty}
+    counts = {seen: statistics.count_parameters(identification, seen) for seen in Certainty}
     yield safe_text(
         f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} {identification.base.noun} determined, "
         f"{counts[Certainty.SMALL]} too small to matter, {counts[Certainty.WEAK]} weak, "
@@ -280,7 +264,7 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         yield safe_text(f"condition numbers of the joints' own equations: {numbers}")
     for advice in identification.missing:
         yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
-    for remark in list_weaknesses(identification):
+    for remark in statistics.list_weaknesses(identification):
         yield safe_text(remark)
     if identification.inconsistent and identification.consistent is not None:  # else there are findings about it
         parts = list_names(tuple(identification.inconsistent), MAX_NAMES)
@@ -353,17 +337,17 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "samples": identification.samples,
         "equations": [round(count) for count in identification.normal_equations.counts.tolist()],
         "base_count": len(identification.base),
-        "determined": count_parameters(identification, Certainty.DETERMINED),
-        "too_small_to_matter": count_parameters(identification, Certainty.SMALL),
-        "weak": count_parameters(identification, Certainty.WEAK),
-        "unseen": count_parameters(identification, Certainty.UNSEEN),
+        "determined": statistics.count_parameters(identification, Certainty.DETERMINED),
+        "too_small_to_matter": statistics.count_parameters(identification, Certainty.SMALL),
+        "weak": statistics.count_parameters(identification, Certainty.WEAK),
+        "unseen": statistics.count_parameters(identification, Certainty.UNSEEN),
         "condition_number": identification.condition_number,
         "joint_condition_numbers": _summarize_joint_condition_numbers(identification),
         "fit": summarize_prediction_errors(identification, identification.fit),
         "validation": None
         if identification.validation is None
         else summarize_prediction_errors(identification, identification.validation),
-        "before_after": summarize_before_after(identification),
+        "before_after": statistics.summarize_before_after(identification),
         "motion": _summarize_coverage(identification),
         "noise": identification.torque_noise.tolist(),
         "quality": _summarize_quality(identification),
@@ -389,9 +373,9 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "consistency": summarize_consistency(identification),
         "correlations": [
             {"parameters": [a, b], "value": value}
-            for a, b, value in find_strongest_correlations(identification, MAX_CORRELATION)
+            for a, b, value in statistics.find_strongest_correlations(identification, statistics.MAX_CORRELATION)
         ],
-        "correlated": compute_relative_autocorrelation(identification).tolist(),
+        "correlated": statistics.compute_relative_autocorrelation(identification).tolist(),
         "autocorrelation_time": identification.fit.autocorrelation_time.tolist(),
         "missing": [
             {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing
@@ -440,7 +424,7 @@ def _summarize_joint_condition_numbers(identification: Identification) -> dict[s
 
 def _summarize_coverage(identification: Identification) -> list[dict[str, Any]]:
     """Return the recorded motion of each joint and its share of the limits as plain data."""
-    coverage = measure_motion(identification)
+    coverage = statistics.measure_motion(identification)
     return [
         {
             "joint": name,

@@ -12,26 +12,10 @@ from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TO
 from ytheta.identification.consistency.standard_parameters import MAX_PRIOR_SHARE, MIN_DATA_SHARE
 from ytheta.identification.model_table import summarize_standard_parameters
 from ytheta.identification.priors.prior import Family
+from ytheta.report import identification_statistics as statistics
 from ytheta.report.html_page import render_page, write_page
 from ytheta.report.identification import summarize_identification
 from ytheta.report.identification_plots import plot_correlations, plot_motion, plot_residuals, plot_torques
-from ytheta.report.identification_statistics import (
-    compute_relative_autocorrelation,
-    count_parameters,
-    describe_change,
-    describe_coordinates,
-    describe_logs,
-    describe_rests,
-    describe_validation_motion,
-    find_strongest_correlations,
-    format_log_bayes_factor,
-    list_alternatives,
-    list_error_bars,
-    list_explanations,
-    list_file_names,
-    list_weaknesses,
-    measure_motion,
-)
 from ytheta.report.log import describe_preparation, format_cutoff, list_origin_rows
 from ytheta.report.numbers import (
     MAX_PERCENT,
@@ -73,11 +57,29 @@ def identification_html(identification: Identification) -> str:
         "column_rows": list_origin_rows(identification.origin.named_log_origins),
     }
     functions = (
-        *(describe_change, describe_coordinates, describe_logs, describe_rests, describe_selection),
-        *(describe_validation_motion, explain_certainty, explain_marks, format_percent, list_alternative_rows),
-        *(list_cause_rows, list_correlated_pairs, list_coverage_rows, list_error_bars, list_explanations),
-        *(list_file_names, list_joint_rows, list_key_numbers, list_log_rows, list_parameter_rows),
-        *(list_standard_rows, list_weaknesses),
+        *(
+            statistics.describe_change,
+            statistics.describe_coordinates,
+            statistics.describe_logs,
+            statistics.describe_rests,
+            describe_selection,
+        ),
+        *(
+            statistics.describe_validation_motion,
+            explain_certainty,
+            explain_marks,
+            format_percent,
+            list_alternative_rows,
+        ),
+        *(
+            list_cause_rows,
+            list_correlated_pairs,
+            list_coverage_rows,
+            statistics.list_error_bars,
+            statistics.list_explanations,
+        ),
+        *(statistics.list_file_names, list_joint_rows, list_key_numbers, list_log_rows, list_parameter_rows),
+        *(list_standard_rows, statistics.list_weaknesses),
     )
     return render_page("identification.html", content, functions)
 
@@ -96,17 +98,17 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
         yield (
             "validation error",
             format_percent(identification.validation.relative_percent),
-            describe_validation_motion(identification),
+            statistics.describe_validation_motion(identification),
         )
     else:
         yield "validation error", NO_VALUE, "no validation log was given"
     yield "fit error", format_percent(identification.fit.relative_percent), "on the logs of the fit"
     yield "against raw torque", format_percent(errors.raw_relative_percent), "before the low-pass"
-    known = f"{count_parameters(identification, Certainty.DETERMINED)} / {len(identification.base)}"
+    known = f"{statistics.count_parameters(identification, Certainty.DETERMINED)} / {len(identification.base)}"
     yield (
         identification.base.noun,
         known,
-        f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter",
+        f"determined, {statistics.count_parameters(identification, Certainty.SMALL)} too small to matter",
     )
     yield "condition number", format_number(identification.condition_number), "of the scaled equations"
     sizes = identification.origin.fit_sizes
@@ -146,7 +148,7 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
         (100.0 * errors.used_share, format_percent),
         (identification.compute_prediction_std(errors), format_number),
         (errors.of_variation_percent, format_percent),
-        (compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
+        (statistics.compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
     )
     for j, name in enumerate(identification.base.robot.actuated):
         cells = [(write(float(values[j])), float(values[j])) for values, write in columns]
@@ -155,7 +157,7 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
 
 def list_coverage_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield for each joint the recorded motion and its share of the limits."""
-    coverage = measure_motion(identification)
+    coverage = statistics.measure_motion(identification)
     motion, robot = coverage.motion, identification.base.robot
     for j, name in enumerate(robot.actuated):
         unit = "m" if name in robot.prismatic_joints else "rad"
@@ -246,13 +248,13 @@ def _find_flat_parameters(identification: Identification) -> set[str]:
 
 def list_alternative_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield the chosen model and its alternatives."""
-    for name, factor, fit, validation in list_alternatives(identification):
+    for name, factor, fit, validation in statistics.list_alternatives(identification):
         error = np.nan if validation is None else validation
         yield {
             "name": name,
             "unit": "",
             "cells": [
-                (format_log_bayes_factor(factor), factor),
+                (statistics.format_log_bayes_factor(factor), factor),
                 (format_percent(fit), fit),
                 (format_percent(error), error),
             ],
@@ -276,7 +278,7 @@ def list_correlated_pairs(identification: Identification) -> list[str]:
     """Return as text the pairs of parameters whose errors are most strongly correlated."""
     return [
         f"{a} with {b} ({format_number(value, 2)})"
-        for a, b, value in find_strongest_correlations(identification, MIN_CORRELATION)
+        for a, b, value in statistics.find_strongest_correlations(identification, MIN_CORRELATION)
     ]
 
 
@@ -309,7 +311,7 @@ def list_log_rows(identification: Identification) -> Iterator[list[str]]:
         use = "fit" if k < len(origin.logs) else "validation"
         rows = "" if log_origin is None else log_origin.describe_rows() or f"all {log_origin.rows}"
         preparation = describe_preparation(each, identification.base.robot.actuated)
-        yield [list_file_names((name,)), use, rows.removeprefix("rows "), *preparation]
+        yield [statistics.list_file_names((name,)), use, rows.removeprefix("rows "), *preparation]
 
 
 # The robot with its inertia ellipsoids before and after, as data that the script of the page draws.

@@ -11,21 +11,9 @@ from itertools import chain
 from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.symbols import Length, Scalar, SymbolKind, is_length_name
+from ytheta.robot import parts
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import (
-    BASIC_FRICTION,
-    SIZE_NAMES,
-    CollisionShape,
-    Drive,
-    Joint,
-    JointKind,
-    Limits,
-    Link,
-    Marker,
-    Motor,
-    ShapeKind,
-)
 
 # Largest length (m); squares of torques and distances that follow from larger ones would not be finite. Chosen on:
 # reasoning.
@@ -62,7 +50,7 @@ def find_repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def check_link(link: Link) -> None:
+def check_link(link: parts.Link) -> None:
     """Check that the inertial parameters are finite. Negative masses are allowed, for identified models."""
     form = "an Inertia, such as Inertia.point_mass(2.0, (0.0, 0.0, 0.1))"
     check_kind(f"the inertia of link {link.name!r}", link.inertia, Inertia, form)
@@ -77,14 +65,14 @@ def check_link(link: Link) -> None:
     )
 
 
-def check_joint(joint: Joint, *, cut: bool) -> None:
+def check_joint(joint: parts.Joint, *, cut: bool) -> None:
     """Check the kind, the axis, the frames, the limits and the drive of a joint; ``cut`` is true for a cut joint."""
     place = f"joint {joint.name!r}"
-    if joint.kind is JointKind.POINT and not cut:
+    if joint.kind is parts.JointKind.POINT and not cut:
         raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")
-    if joint.kind is JointKind.FREE:
+    if joint.kind is parts.JointKind.FREE:
         _check_free_joint(joint, place, cut=cut)
-    if joint.kind is JointKind.SENSOR and (cut or joint.drive != Drive()):
+    if joint.kind is parts.JointKind.SENSOR and (cut or joint.drive != parts.Drive()):
         raise RobotError(f"{place}: a 'sensor' joint cannot close a loop and has no drive; change its type")
     length = math.hypot(*joint.axis)
     if not math.isclose(length, 1.0, rel_tol=1e-9):
@@ -95,7 +83,7 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
     _check_drive(joint.drive, place)
 
 
-def _check_free_joint(joint: Joint, place: str, *, cut: bool) -> None:
+def _check_free_joint(joint: parts.Joint, place: str, *, cut: bool) -> None:
     if cut:
         raise RobotError(f"{place}: a 'free' joint cannot close a loop; remove it, since it constrains nothing")
     if joint.placement != IDENTITY or joint.seat != IDENTITY:
@@ -103,17 +91,17 @@ def _check_free_joint(joint: Joint, place: str, *, cut: bool) -> None:
             f"{place}: the coordinates of a 'free' joint are those of the link itself in the world; remove its frame, "
             "and give the position of the base under 'home'"
         )
-    if joint.drive != Drive():
+    if joint.drive != parts.Drive():
         raise RobotError(f"{place}: a 'free' joint has no drive; remove its rotor inertia and friction")
 
 
-def check_motor(motor: Motor) -> None:
+def check_motor(motor: parts.Motor) -> None:
     """Check the limits and the drive of a motor."""
     _check_limits(motor.limits, f"motor {motor.name!r}")
     _check_drive(motor.drive, f"motor {motor.name!r}")
 
 
-def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
+def check_markers(markers: Sequence[parts.Marker], links: Collection[str]) -> None:
     """Check that markers have unique names and belong to existing links."""
     check_unique((marker.name for marker in markers), "marker")
     for marker in markers:
@@ -126,7 +114,7 @@ def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
         check_frame(marker.frame, f"the frame of marker {marker.name!r}")
 
 
-def check_collision(shapes: Sequence[CollisionShape], links: Collection[str]) -> None:
+def check_collision(shapes: Sequence[parts.CollisionShape], links: Collection[str]) -> None:
     """Check that collision shapes belong to existing links, and check each of them."""
     for shape in shapes:
         if shape.link not in links:
@@ -137,14 +125,14 @@ def check_collision(shapes: Sequence[CollisionShape], links: Collection[str]) ->
         check_shape(shape)
 
 
-def check_shape(shape: CollisionShape) -> None:
+def check_shape(shape: parts.CollisionShape) -> None:
     """Check the sizes and the frame of a collision shape."""
-    names, place = SIZE_NAMES[shape.kind], f"the {shape.kind} of link {shape.link!r}"
+    names, place = parts.SIZE_NAMES[shape.kind], f"the {shape.kind} of link {shape.link!r}"
     if len(shape.size) != len(names) or not _are_finite(shape.size):
         raise RobotError(f"{place}: its size is {shape.size}; give {', '.join(names)} as finite numbers")
     for name, size in zip(names, shape.size, strict=True):
-        may_be_zero = shape.kind is ShapeKind.CAPSULE and name == "length"
-        if (size == 0.0 and not may_be_zero) or (size < 0.0 and shape.kind is not ShapeKind.MESH):
+        may_be_zero = shape.kind is parts.ShapeKind.CAPSULE and name == "length"
+        if (size == 0.0 and not may_be_zero) or (size < 0.0 and shape.kind is not parts.ShapeKind.MESH):
             raise RobotError(f"{place}: its {name} is {size:g}; give a positive number")
     check_frame(shape.frame, f"the frame of {place}")
 
@@ -215,7 +203,7 @@ def check_symbols(
         raise RobotError(f"the {kind} {name!r} is used but not declared; add it to '{kind}s'")
 
 
-def _check_limits(limits: Limits, place: str) -> None:
+def _check_limits(limits: parts.Limits, place: str) -> None:
     if not limits.lower <= limits.upper:
         raise RobotError(
             f"{place}: its lower limit {limits.lower:g} exceeds its upper limit {limits.upper:g}; swap them, or remove "
@@ -229,7 +217,7 @@ def _check_limits(limits: Limits, place: str) -> None:
         )
 
 
-def _check_drive(drive: Drive, place: str) -> None:
+def _check_drive(drive: parts.Drive, place: str) -> None:
     if drive.gear_ratio == 0.0:
         raise RobotError(f"{place}: its gear ratio is 0; give the ratio, or 1 if there is no gear")
     if not _are_finite((*drive.parameters, drive.rotor_inertia, drive.gear_ratio)):
@@ -242,8 +230,8 @@ def _check_drive(drive: Drive, place: str) -> None:
             f"{place}: its drive is declared to have no rotor, but has a rotor inertia; remove one of them"
         )
     for kind in drive.absent_friction:
-        if kind not in BASIC_FRICTION:
-            raise RobotError(f"{place}: friction {kind!r} cannot be absent{suggest_names(kind, BASIC_FRICTION)}")
+        if kind not in parts.BASIC_FRICTION:
+            raise RobotError(f"{place}: friction {kind!r} cannot be absent{suggest_names(kind, parts.BASIC_FRICTION)}")
         if getattr(drive, kind) != 0.0:
             raise RobotError(
                 f"{place}: its drive is declared to have no {kind} friction, but has it; remove one of them"

@@ -11,17 +11,7 @@ import numpy as np
 from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
-from ytheta.robot.loops.equations import (
-    LoopState,
-    are_on_same_side,
-    close_near,
-    compute_closure_jacobian,
-    compute_closure_residuals,
-    compute_loop_states,
-    compute_rank,
-    compute_tangents,
-    find_loop_coordinates,
-)
+from ytheta.robot.loops import equations
 from ytheta.robot.loops.solver import MAX_STRIDE, continue_to
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Bool, Float, PerCoordinate, SamplesByCoordinate
@@ -54,7 +44,7 @@ class Closure:
 
     coordinates: dict[str, float]
     q: Float[np.ndarray, "joints"]
-    loops: tuple[LoopState, ...]
+    loops: tuple[equations.LoopState, ...]
     freedom: int
     determined: bool
     reached: bool
@@ -92,10 +82,10 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     _check_gaps_at_home(robot)
     prescribed = [k for k, name in enumerate(robot.coordinates) if name in robot.actuated]
     free = [k for k in range(len(home)) if k not in prescribed]
-    x, closed = close_near(robot, home[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
+    x, closed = equations.close_near(robot, home[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
     if not closed.all():
         return _assess_pose(robot, x[0], free, _explain_open_home(robot, x[0]))
-    in_loops = find_loop_coordinates(robot)
+    in_loops = equations.find_loop_coordinates(robot)
     driving = [k for k in prescribed if robot.coordinates[k] in in_loops]
     distance = np.abs(goal - home)[driving].max(initial=0.0)
     share = min(1.0, MAX_STRIDES * MAX_STRIDE / distance) if distance else 1.0
@@ -103,7 +93,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     target[driving] = (home + share * (goal - home))[driving]
     x, covered = continue_to(
         lambda trial, before: _close_on_branch(robot, trial, before, free),
-        lambda trial: compute_tangents(robot, trial, driving, free),
+        lambda trial: equations.compute_tangents(robot, trial, driving, free),
         x,
         target[None],
         driving,
@@ -123,8 +113,8 @@ def _close_on_branch(
     robot: Robot, x: SamplesByCoordinate, before: SamplesByCoordinate, free: Sequence[int]
 ) -> tuple[SamplesByCoordinate, Bool[np.ndarray, "samples"]]:
     """Close samples that come from the poses ``before``. Return them, and whether each is closed and on its branch."""
-    x, closed = close_near(robot, x, free)
-    return x, closed & are_on_same_side(robot, before, x, free)
+    x, closed = equations.close_near(robot, x, free)
+    return x, closed & equations.are_on_same_side(robot, before, x, free)
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
@@ -149,7 +139,7 @@ def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
 def _check_gaps_at_home(robot: Robot) -> None:
     """Raise ClosureError if the gaps at home are too large for floating-point arithmetic."""
     with np.errstate(all="ignore"):
-        gap = np.abs(compute_closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
+        gap = np.abs(equations.compute_closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
     if not gap <= MAX_POSITION:
         raise ClosureError(
             f"the loops of robot {robot.name!r} have a gap of {gap:g} (metres or radians) at [home]; check its lengths"
@@ -159,13 +149,13 @@ def _check_gaps_at_home(robot: Robot) -> None:
 def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], failure: str = "") -> Closure:
     factors, offset = robot.coupling_map
     q = factors @ x + offset
-    jacobian = compute_closure_jacobian(robot, x)
-    freedom = len(x) - compute_rank(jacobian)
-    determined = compute_rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
+    jacobian = equations.compute_closure_jacobian(robot, x)
+    freedom = len(x) - equations.compute_rank(jacobian)
+    determined = equations.compute_rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
     return Closure(
         coordinates=dict(zip(robot.coordinates, (float(value) for value in x), strict=True)),
         q=q,
-        loops=compute_loop_states(robot, q),
+        loops=equations.compute_loop_states(robot, q),
         freedom=freedom,
         determined=determined,
         reached=not failure,
@@ -179,8 +169,8 @@ def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
 
     Too many coordinates are actuated if the loops close as soon as all coordinates are free.
     """
-    released, closed = close_near(robot, robot.home_coordinates[None], range(len(x)))
-    freedom = len(x) - compute_rank(compute_closure_jacobian(robot, released[0]))
+    released, closed = equations.close_near(robot, robot.home_coordinates[None], range(len(x)))
+    freedom = len(x) - equations.compute_rank(equations.compute_closure_jacobian(robot, released[0]))
     if closed.all() and freedom < len(robot.actuated):
         return _explain_choice(robot, freedom)
     return _explain_gap(robot, x)
@@ -188,7 +178,7 @@ def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
 
 def _explain_gap(robot: Robot, x: PerCoordinate, limit: str = "") -> str:
     factors, offset = robot.coupling_map
-    worst = max(compute_loop_states(robot, factors @ x + offset), key=lambda state: state.gap)
+    worst = max(equations.compute_loop_states(robot, factors @ x + offset), key=lambda state: state.gap)
     return (
         f"loop {worst.name!r} of robot {robot.name!r} cannot close at this pose: the sides of its cut joint stay "
         f"{worst.gap:.3g} (metres or radians) apart{limit}; change the pose, the [home] configuration, or the lengths"
@@ -202,7 +192,7 @@ def _explain_stop(robot: Robot, last: PerCoordinate, goal: PerCoordinate, free: 
     """
     start = goal.copy()
     start[free] = last[free]
-    nearest, closed = close_near(robot, start[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
+    nearest, closed = equations.close_near(robot, start[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
     moved = np.flatnonzero(goal != robot.home_coordinates)
     positions = ", ".join(f"{robot.coordinates[k]} = {last[k]:.4g}" for k in moved)
     if closed.all():

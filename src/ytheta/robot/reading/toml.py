@@ -20,27 +20,11 @@ from ytheta.conventions import CLOSURE_TOLERANCE, LINK_PARAMETERS, STANDARD_GRAV
 from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.symbols import Angle, SymbolKind, is_length_name, parse_scalar, to_number
 from ytheta.files.toml import Table, describe_value, parse_toml, to_finite_number
+from ytheta.robot import parts
 from ytheta.robot.floating import float_base
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.locking import lock_joints
-from ytheta.robot.parts import (
-    BASIC_FRICTION,
-    SIZE_NAMES,
-    CollisionShape,
-    Coupling,
-    Drive,
-    Force,
-    Joint,
-    JointKind,
-    Limits,
-    Link,
-    Loop,
-    Marker,
-    Motor,
-    ShapeKind,
-    make_capsule,
-)
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 from ytheta.robot.robot import Robot
 from ytheta.robot.structure import list_coordinates
@@ -136,7 +120,7 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: FileSymbols) 
         inertias_unknown=top.flag("inertias_unknown", default=without_geometry),
         links=tuple(read_link(table, identified=identified) for table in top.tables("link")),
         joints=tuple(read_joint(table, snapper) for table in top.tables("joint")),
-        loops=tuple(Loop(read_joint(table, snapper)) for table in top.tables("loop")),
+        loops=tuple(parts.Loop(read_joint(table, snapper)) for table in top.tables("loop")),
         couplings=tuple(read_coupling(table) for table in top.tables("coupling")),
         motors=tuple(read_motor(table) for table in top.tables("motor")),
         forces=tuple(read_force(table) for table in top.tables("force")),
@@ -209,7 +193,7 @@ def _read_values(table: Table, what: str, read: Callable[[str, object], float]) 
 
 INERTIA_KEYS = ("mass", "center", "inertia", "parameters")
 
-_Part = TypeVar("_Part", Link, Joint)
+_Part = TypeVar("_Part", parts.Link, parts.Joint)
 
 
 @dataclass(frozen=True)
@@ -223,7 +207,7 @@ class FileSymbols:
 def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: FileSymbols) -> Robot:
     """Return the robot ``base`` extended by the file ``top``; ``symbols`` are those of ``top``."""
 
-    def read_new_joint(table: Table) -> Joint:
+    def read_new_joint(table: Table) -> parts.Joint:
         return read_joint(table, snapper)
 
     base.check_symbols_may_be_set([name for name, _ in (*symbols.lengths, *symbols.angles)])
@@ -250,7 +234,7 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: FileSymbols
         angles=tuple({**dict(base.angles), **dict(symbols.angles)}.items()),
         links=_merge_parts(base.links, top.tables("link"), _change_link, read_link),
         joints=joints,
-        loops=tuple(map(Loop, cuts)),
+        loops=tuple(map(parts.Loop, cuts)),
         couplings=couplings,
         motors=motors,
         forces=(*base.forces, *map(read_force, top.tables("force"))),
@@ -283,8 +267,8 @@ def _merge_parts(
     return tuple([changed.get(part.name, part) for part in parts] + added)
 
 
-def _change_joint(joint: Joint, table: Table) -> Joint:
-    if joint.kind is JointKind.FIXED and table.has("type"):
+def _change_joint(joint: parts.Joint, table: Table) -> parts.Joint:
+    if joint.kind is parts.JointKind.FIXED and table.has("type"):
         return _declare_sensor(joint, table)
     has_drive, has_limits = table.has("drive"), table.has("limits")
     drive, limits = table.table("drive"), table.table("limits")
@@ -298,19 +282,19 @@ def _change_joint(joint: Joint, table: Table) -> Joint:
     return changed
 
 
-def _declare_sensor(joint: Joint, table: Table) -> Joint:
+def _declare_sensor(joint: parts.Joint, table: Table) -> parts.Joint:
     """Return a fixed joint of the extended robot as one that measures the wrench that it transmits."""
     kind = table.text("type")
-    if kind != JointKind.SENSOR.value:
+    if kind != parts.JointKind.SENSOR.value:
         raise table.error(
             f"a fixed joint of the extended robot can only become a 'sensor', not {kind!r}; change 'type'"
         )
-    changed = replace(joint, kind=JointKind.SENSOR, source=table.text("source", joint.source))
+    changed = replace(joint, kind=parts.JointKind.SENSOR, source=table.text("source", joint.source))
     _check_finished(table, "joint", "its 'type', to 'sensor',", any_change=True)
     return changed
 
 
-def _change_link(link: Link, table: Table) -> Link:
+def _change_link(link: parts.Link, table: Table) -> parts.Link:
     inertia_keys = [key for key in INERTIA_KEYS if table.has(key)]
     has_inertia = read_has_inertia(table)
     inertia = read_inertia(table) if has_inertia else Inertia()
@@ -341,10 +325,10 @@ def _check_finished(table: Table, what: str, changeable: str, *, any_change: boo
 GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 
 
-def read_link(table: Table, *, identified: bool = False) -> Link:
+def read_link(table: Table, *, identified: bool = False) -> parts.Link:
     """Read a link. ``identified`` allows a negative mass, which an identification may return."""
     has_inertia = read_has_inertia(table)
-    link = Link(
+    link = parts.Link(
         name=table.text("name"),
         inertia=read_inertia(table, identified=identified) if has_inertia else Inertia(),
         load=table.flag("load", default=False),
@@ -387,15 +371,15 @@ def read_inertia(table: Table, *, identified: bool = False) -> Inertia:
     return inertia
 
 
-def read_joint(table: Table, snapper: Snapper) -> Joint:
-    kinds = [kind.value for kind in JointKind]
+def read_joint(table: Table, snapper: Snapper) -> parts.Joint:
+    kinds = [kind.value for kind in parts.JointKind]
     kind = table.text("type")
     if kind not in kinds:
         raise table.error(f"the joint type {kind!r} is not supported{suggest_names(kind, kinds)}")
     placement, seat = _read_geometry(table, snapper)
-    joint = Joint(
+    joint = parts.Joint(
         name=table.text("name"),
-        kind=JointKind(kind),
+        kind=parts.JointKind(kind),
         parent=table.text("parent"),
         child=table.text("child"),
         placement=placement,
@@ -506,30 +490,34 @@ def _read_axis(table: Table, snapper: Snapper) -> Vector:
         raise table.error(str(error)) from None
 
 
-def read_limits(table: Table) -> Limits:
+def read_limits(table: Table) -> parts.Limits:
     lower, upper = table.bounds("position")
     bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort", "jerk")]
     if min(bounds) < 0.0:
         raise table.error("limits of velocity, acceleration, jerk and effort are magnitudes; give positive numbers")
     table.finish()
-    return Limits(lower, upper, *bounds)
+    return parts.Limits(lower, upper, *bounds)
 
 
-def read_drive(table: Table) -> Drive:
+def read_drive(table: Table) -> parts.Drive:
     """Read a drive; ``rotor = false``, ``friction = false`` and ``viscous = false`` … declare what it does not have."""
     has_rotor = table.flag("rotor", default=True) if table.has("rotor") else None
     if has_rotor is False and table.has("rotor_inertia"):
         raise table.error("'rotor = false' declares a drive without rotor; remove 'rotor_inertia', or 'rotor'")
     has_friction = table.flag("friction", default=True)
     if not has_friction:
-        for key in (*BASIC_FRICTION, "root", "load"):
+        for key in (*parts.BASIC_FRICTION, "root", "load"):
             if table.has(key):
                 raise table.error(
                     f"'friction = false' declares a drive without friction; remove {key!r}, or 'friction'"
                 )
-    absent = BASIC_FRICTION if not has_friction else tuple(k for k in BASIC_FRICTION if _read_is_absent(table, k))
-    viscous, coulomb, offset = (0.0 if kind in absent else table.number(kind, 0.0) for kind in BASIC_FRICTION)
-    drive = Drive(
+    absent = (
+        parts.BASIC_FRICTION
+        if not has_friction
+        else tuple(k for k in parts.BASIC_FRICTION if _read_is_absent(table, k))
+    )
+    viscous, coulomb, offset = (0.0 if kind in absent else table.number(kind, 0.0) for kind in parts.BASIC_FRICTION)
+    drive = parts.Drive(
         rotor_inertia=table.number("rotor_inertia", 0.0),
         gear_ratio=table.number("gear_ratio", 1.0),
         viscous=viscous,
@@ -555,28 +543,30 @@ def _read_is_absent(table: Table, kind: str) -> bool:
     return True
 
 
-def read_coupling(table: Table) -> Coupling:
+def read_coupling(table: Table) -> parts.Coupling:
     if not table.has("terms"):
         raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to fix the joint")
-    coupling = Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
+    coupling = parts.Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
     table.finish()
     return coupling
 
 
-def read_motor(table: Table) -> Motor:
+def read_motor(table: Table) -> parts.Motor:
     has_joints = table.has("turns_with")
     turns_with = table.table("turns_with").named_numbers()
     if has_joints and not turns_with:
         raise table.error("'turns_with' is empty; add a joint, such as { joint6 = 1.0 }, or remove the key")
-    motor = Motor(table.text("name"), read_limits(table.table("limits")), read_drive(table.table("drive")), turns_with)
+    motor = parts.Motor(
+        table.text("name"), read_limits(table.table("limits")), read_drive(table.table("drive")), turns_with
+    )
     table.finish()
     return motor
 
 
-def read_force(table: Table) -> Force:
+def read_force(table: Table) -> parts.Force:
     if not table.has("torque"):
         raise table.error("the key 'torque' is missing; add a table such as { joint2 = \"joint2 - 0.3\" }")
-    force = Force(
+    force = parts.Force(
         name=table.text("name"),
         torque=table.table("torque").named_texts(),
         where=table.table("where").named_texts(),
@@ -587,24 +577,26 @@ def read_force(table: Table) -> Force:
     return force
 
 
-def read_marker(table: Table, snapper: Snapper) -> Marker:
+def read_marker(table: Table, snapper: Snapper) -> parts.Marker:
     name, link = table.text("name"), table.text("link")
     frame = read_frame(table.table("frame"), snapper)
     table.finish()
-    return Marker(name, link, frame)
+    return parts.Marker(name, link, frame)
 
 
-def read_collision(table: Table, snapper: Snapper) -> CollisionShape:
+def read_collision(table: Table, snapper: Snapper) -> parts.CollisionShape:
     """Read a collision shape: ``type``, ``size`` and ``frame``, or ``radius`` and the ``ends`` of a capsule."""
-    kinds = [kind.value for kind in ShapeKind if kind is not ShapeKind.MESH]
-    kind, link, source = table.text("type", ShapeKind.CAPSULE.value), table.text("link"), table.text("source", "")
+    kinds = [kind.value for kind in parts.ShapeKind if kind is not parts.ShapeKind.MESH]
+    kind, link, source = table.text("type", parts.ShapeKind.CAPSULE.value), table.text("link"), table.text("source", "")
     if kind not in kinds:
         raise table.error(f"the type {kind!r} is not supported{suggest_names(kind, kinds)}")
     if table.has("ends"):
         start, end = (to_vector(row) for row in table.rows("ends", 2))
-        shape = make_capsule(link, start, end, table.number("radius"), source=source)
+        shape = parts.make_capsule(link, start, end, table.number("radius"), source=source)
     else:
-        size = table.numbers("size", len(SIZE_NAMES[ShapeKind(kind)]))
-        shape = CollisionShape(link, ShapeKind(kind), size, read_frame(table.table("frame"), snapper), source=source)
+        size = table.numbers("size", len(parts.SIZE_NAMES[parts.ShapeKind(kind)]))
+        shape = parts.CollisionShape(
+            link, parts.ShapeKind(kind), size, read_frame(table.table("frame"), snapper), source=source
+        )
     table.finish()
     return shape

@@ -24,7 +24,10 @@ def test_rational_rotations(roll: float, pitch: float, yaw: float) -> None:
 
 
 def test_quarter_turns_are_exact_and_others_near() -> None:
-    assert geometry.to_circle_point(np.cos(np.pi / 2), np.sin(np.pi / 2)) == (0, 1)
+    for error in (0.0, 0.9 * geometry.ANGLE_TOLERANCE, -0.9 * geometry.ANGLE_TOLERANCE):
+        assert geometry.to_circle_point(np.cos(np.pi / 2 + error), np.sin(np.pi / 2 + error)) == (0, 1)
+    beyond = np.pi / 2 + 1.1 * geometry.ANGLE_TOLERANCE
+    assert geometry.to_circle_point(np.cos(beyond), np.sin(beyond)) != (0, 1)
     c, s = geometry.to_circle_point(np.cos(2.5), np.sin(2.5))
     assert c * c + s * s == 1
     np.testing.assert_allclose([float(c), float(s)], [np.cos(2.5), np.sin(2.5)], atol=1e-13)
@@ -36,6 +39,8 @@ def test_quarter_turns_are_exact_and_others_near() -> None:
 def test_offsets_follow_the_rational_rotation(gamma: float, alpha: float, theta: float) -> None:
     """The offsets 0.4318, 0.25 and 0.1 along the axes of a modified Denavit-Hartenberg row."""
     assume(min(abs(math.sin(angle)) for angle in (gamma, alpha, theta)) > 1e-3)
+    # Angles this near to a quarter turn are rounded to it, by more than the tolerance below; see the test above.
+    assume(not any(1e-15 < abs(math.cos(angle)) <= geometry.ANGLE_TOLERANCE for angle in (gamma, alpha, theta)))
     turns = Frame.turn((0.0, 0.0, 1.0), gamma), Frame.turn((1.0, 0.0, 0.0), alpha), Frame.turn((0.0, 0.0, 1.0), theta)
     frame = turns[0] @ Frame.shift(0.4318, 0.0, 0.25) @ turns[1] @ Frame.shift(0.0, 0.0, 0.1) @ turns[2]
     matrix = frame.matrix

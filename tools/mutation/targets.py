@@ -47,15 +47,25 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "identifiability/lin.py": _BASE,
     "identifiability/ha.py": _BASE,
     "identifiability/numeric.py": _BASE,
-    "identification/equations/normal_equations.py": ("conformance/test_forms.py", *_ESTIMATORS),
-    "identification/estimators/least_squares.py": _ESTIMATORS,
+    "identification/equations/normal_equations.py": (
+        "identification/equations/test_normal_equations_substitution.py",
+        "conformance/test_forms.py",
+        *_ESTIMATORS,
+    ),
+    "identification/estimators/least_squares.py": ("identification/estimators/test_weighted.py", *_ESTIMATORS),
     "identification/estimators/huber.py": _ESTIMATORS,
     "identification/estimators/recursive.py": _ESTIMATORS,
-    "identification/equations/autocorrelation.py": ("identification/test_result.py",),
+    "identification/equations/autocorrelation.py": (
+        "identification/equations/test_hat_matrix.py",
+        "identification/test_result.py",
+    ),
     "identification/assessment/residuals.py": ("identification/test_result.py", "identification/test_predict.py"),
-    "identification/assessment/verdict.py": ("identification/assessment/test_diagnosis.py",),
+    "identification/assessment/verdict.py": (
+        "identification/assessment/test_prediction_quality.py",
+        "identification/assessment/test_diagnosis.py",
+    ),
     "identification/torque_model.py": ("identification/test_predict.py",),
-    "identification/priors/evidence.py": (),
+    "identification/priors/evidence.py": ("identification/priors/test_bounded_minimum.py",),
     "logs/reading/formats/bag_files.py": tuple(
         f"logs/reading/formats/test_{name}.py" for name in ("bag_folder", "decompression", "mcap", "ros1_bag")
     ),
@@ -69,9 +79,9 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "excitation/solver.py": ("excitation/test_shrink.py", "excitation/test_search.py", "excitation/test_center.py"),
     "excitation/clearance/distance.py": (),
     "payload/attachment.py": _PAYLOAD,
-    "payload/posterior.py": _PAYLOAD,
-    "payload/estimation.py": _PAYLOAD,
-    "payload/verdict.py": (),
+    "payload/posterior.py": ("payload/test_compact_body.py", *_PAYLOAD),
+    "payload/estimation.py": ("payload/test_model_errors.py",),
+    "payload/verdict.py": ("payload/test_statistics.py", "payload/test_findings.py"),
     "exporting/export.py": ("exporting/test_output.py",),
     "exporting/losses.py": (),
     "exporting/c/definitions.py": (

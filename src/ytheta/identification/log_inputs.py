@@ -1,4 +1,4 @@
-"""Reading the logs of an identification or a prediction: files, tables in memory, and Logs."""
+"""The logs of an identification or a prediction: how they are read, and checks of all logs before a fit."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _check_array(robot: Robot, name: str, values: Any) -> SamplesByJoint:
 # Identity      A_i w_i = gamma_i;   the motion is persistently exciting if M_i = A_iᵀ A_i is positive definite for all
 #               i
 # Reference     [lin1995] sec. IV, (107), (109), (117)
-# Accepts       serial arms of revolute and prismatic joints; see ``serial_arm``
+# Accepts       serial arms of revolute and prismatic joints; see ``lin_serial_arm``
 # Differs from  the paper in: the columns of A_i are also scaled to length one, so that the condition number does not
 #               depend on units; parameters of the drives
 #

@@ -1,4 +1,4 @@
-"""The result of an identification: base parameters with their covariance, torque errors, and a verdict."""
+"""The result of an identification: base parameters with their covariance, torque errors, verdict, and origin."""
 
 from __future__ import annotations
 

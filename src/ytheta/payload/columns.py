@@ -3,7 +3,7 @@
 Identity      tau - tau_model = Y_p theta_p + Y_b delta + noise
 Notation      code       meaning                                                              shape
               theta_p    ten parameters of the payload in the frame of its link               10
-              delta      errors of the model's parameters, see ``model_errors``               errors
+              delta      errors of the model's parameters, see ``estimation``                 errors
               tau_model  torque of the model without payload, but with the friction that depends on the torque that a
                          drive transmits, to which the payload contributes
 """

@@ -147,8 +147,8 @@ def estimate_payload(
 ) -> PayloadFit:
     """Estimate the payload of ``loaded``; ``unloaded`` are logs without it, which correct the model.
 
-    ``factor``: B of ``model_errors``. ``torque_squares``: sums of the squared torques of each joint, with which errors
-    of the preparation are compared.
+    ``factor``: B of the errors of the model, see below. ``torque_squares``: sums of the squared torques of each joint,
+    with which errors of the preparation are compared.
     """
     loaded, unloaded = cache_sources(loaded), cache_sources(unloaded) if unloaded else ()
     theta: Ten = np.zeros(10)

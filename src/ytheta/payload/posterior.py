@@ -3,8 +3,8 @@
 Identity      H = Mᵀ J M + Lambda,   H x = Mᵀ J M x_hat + Lambda x0,   x = (theta_p, z),   M = diag(1, B)
 Notation      code      meaning
               J, x_hat  information of the logs and their least-squares estimate, in the columns of ``columns``
-              B, z      errors of the model, see ``model_errors``
-              Lambda    precision of the prior: that of ``compact_body``, and one for z
+              B, z      errors of the model, see ``estimation``
+              Lambda    precision of the prior: that of the compact body below, and one for z
 
 The covariance of the payload is its block of H⁻¹: it contains the errors of the model, because z is estimated together
 with the payload. A known mass is not an unknown of the equations.

@@ -1,4 +1,4 @@
-"""The verdict on an estimated payload: a grade and its reason in one sentence."""
+"""The verdict on an estimated payload: a grade and its reason in one sentence; its statistics and findings."""
 
 from __future__ import annotations
 

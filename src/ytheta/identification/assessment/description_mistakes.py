@@ -1,4 +1,4 @@
-"""Mistakes in gravity: another direction, another size, or none.
+"""Mistakes in the description: gravity, and below it lengths in another unit.
 
 Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q). One kernel per axis of the base is evaluated at the
 samples; their values give the equations for every gravity. Parameters that have no effect with the described gravity

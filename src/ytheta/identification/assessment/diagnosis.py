@@ -1,8 +1,8 @@
 """Contradictions between log and description, and the single mistake that explains them.
 
 Least squares fits any data: a wrong unit of torques gives wrong masses, and exchanged joints only a larger error.
-Mistakes of all usual kinds are mended one by one at selected samples, and compared by ``mistakes.comparison``. Mistakes
-in torques need no new regressor and are always compared; the others only if the log looks wrong: if the held-out error
+Mistakes of all usual kinds are mended one by one at selected samples, and compared by ``choose_mistake``. Mistakes in
+torques need no new regressor and are always compared; the others only if the log looks wrong: if the held-out error
 is larger than that of complete models, or if the described links do not explain the torques.
 
 A contradiction without such a mistake is not reported here: descriptions may be placeholders.

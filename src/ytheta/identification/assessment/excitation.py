@@ -1,4 +1,4 @@
-"""Certainty of the parameters, and advice on motion that would determine the uncertain ones.
+"""Certainty of the parameters, advice on motion that would determine the uncertain ones, and coverage of limits.
 
 A base parameter is *determined* if its standard deviation is small relative to its value. Otherwise the parameter is
 *too small to matter* if an error of one standard deviation changes no torque noticeably. For example, the relative

@@ -1,4 +1,4 @@
-"""Mistakes in positions: reversed axes, offsets of encoders, slides in millimetres."""
+"""Mistakes in positions: reversed axes, offsets of encoders, slides in millimetres, orientations of the base."""
 
 from __future__ import annotations
 

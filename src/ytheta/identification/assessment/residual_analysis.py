@@ -1,4 +1,4 @@
-"""Why the torque of a joint is not predicted better: the effect that explains most of its residual.
+"""What residuals show: the effect that explains most of them, their distribution, and the measured friction.
 
 Every candidate effect has regressor columns of the joint's own motion and predicted torque:
 

@@ -1,4 +1,4 @@
-"""Torque errors of a model: sums over all samples of every joint, and the errors that follow from the sums."""
+"""Torque errors of a model: sums over all samples of every joint, errors and standard deviations that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes in torques: signs, units, and gains of motor currents."""
+"""Mistakes in torques: signs, units, gains of motor currents, and columns of joints in another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of an identification: a grade and its reason in one sentence.
+"""The verdict of an identification: a grade and its reason in one sentence, and the quality by which it is graded.
 
 A model is graded by what it is for: the error of the torque that it predicts for new motion, relative to what the
 torque of each joint varies. Parameters may be uncertain if the prediction is not.
@@ -16,7 +16,7 @@ from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.shapes import PerJoint, freeze
 
-# Error of all joints together, in percent of the scales of ``prediction_quality``, up to which a model is good. Chosen
+# Error of all joints together, in percent of the scales of ``PredictionQuality``, up to which a model is good. Chosen
 # on: careful studies of industrial arms, which reach 5 to 10 % on motion not used for the fit.
 MAX_GOOD_ERROR = 10.0
 # The same error up to which a model is usable. Chosen on: reasoning; twice that, since a larger error exceeds that of a

@@ -48,12 +48,12 @@ class NearestBodies:
     active_links   links whose condition to be bodies keeps the bodies away from the target
     active_bounds  labels of bounds and inequalities that keep the bodies away from the target
     forces         by label of each constraint, the norm of its part of v, see ``program``; forces rank constraints, but
-                   the cost of a constraint is found by dropping it, see ``suspicious``
+                   the cost of a constraint is found by dropping it, see ``find_suspicious_links``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired
     converged      whether the solver reached its tolerances; if not, the bodies are consistent and not farther than the
-                   reference, but may not be nearest, see ``inexact``
+                   reference, but may not be nearest, see below
     iterations     number of interior-point iterations; 0 if the target satisfies all constraints, after directions
                    without cost have been moved to the reference
     """

@@ -2,10 +2,10 @@
 
 Identity      theta = center + W v,   ½ (theta - target)ᵀ H (theta - target) = ½ |v_m|²,   v_m = v[:rank]
 Notation      code     meaning                                                                     shape
-              v        deviation from the target, see ``metric``                                   variables
+              v        deviation from the target, see below                                        variables
               W        from v to all parameters; rows of fixed parameters are zero                 params x variables
               center   the target; directions without cost start at the reference                  params
-              X        pseudo-inertia of a link, scaled by its reference, see ``pseudo_inertia``   4 x 4
+              X        pseudo-inertia of a link, scaled by its reference, see ``solver``           4 x 4
               margin   the smallest allowed eigenvalue of X: P >= margin P0 for every link
 """
 

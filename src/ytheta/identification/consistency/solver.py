@@ -1,4 +1,4 @@
-"""Least-norm points of an intersection of cones, computed by Clarabel.
+"""Least-norm points of an intersection of cones, computed by Clarabel; pseudo-inertias as cones.
 
     minimize ½ |v|²   subject to   A v + b in a cone, for every cone
 

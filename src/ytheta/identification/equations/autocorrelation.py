@@ -11,7 +11,7 @@ motion. Their autocovariances are therefore too small:
 Identity      r = (1 - H) e,   E[A(k)] = n g(k) - v c h(k),   A(k) = sum_t r(t) r(t + k),   h(k) = sum_t H(t, t + k)
               v c = sum_k A(k) / (n - sum_k h(k)),   sums over all counted lags, positive and negative
 Notation      e, g, v    noise of a joint's n equations, its autocovariances, and its variance g(0)
-              H          hat matrix of these equations, see ``hat_matrix``; h(0) are the degrees of freedom
+              H          hat matrix of these equations, see below; h(0) are the degrees of freedom
 
 For lag 0 this is the usual variance from n - c h(0) remaining equations. The identity holds for motion that is slow
 compared with the noise, R Y = c Y with the autocorrelations R of the noise.

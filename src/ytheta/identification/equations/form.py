@@ -1,4 +1,4 @@
-"""Interface of the equation forms, and the equations tau = Y beta that a form makes from motion.
+"""Interface of the equation forms, the equations tau = Y beta that a form makes from motion, and the registry.
 
 Notation      values    (nonzeros, samples): row k contains structural non-zero k of Y; rows of one joint are adjacent
               columns   for every joint, the base parameters of its non-zeros

@@ -1,4 +1,4 @@
-"""Sources of motion with equal time steps: logs that are prepared piece by piece, and arrays.
+"""Sources of motion with equal time steps: logs that are prepared piece by piece, arrays, and stored motion.
 
 Motion is requested by segment and range of samples. The motion of a sample does not depend on the requested range.
 """

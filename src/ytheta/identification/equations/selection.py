@@ -80,7 +80,7 @@ class ParameterSelection:
         )
 
     def find_sticking_rates(self, robot: Robot) -> Float[np.ndarray, "drives joints"]:
-        """Return the rates of the drives whose Coulomb friction is estimated or described; see ``stiction``."""
+        """Return the rates of the drives whose Coulomb friction is estimated or described; see ``friction``."""
         if self.parameters:
             return find_sticking_rates(robot, match_parameters(robot, self.parameters))
         return find_sticking_rates(robot, select_parameters(robot, rotor_inertia=False, friction=self.basic_friction))

@@ -1,4 +1,4 @@
-"""Interface of the estimators, and the result of a fit.
+"""Interface of the estimators, the result of a fit, and the registry of the estimators.
 
 Every estimate is a linear function of the torques, beta = sum_j L_j tau_j; if the weights depend on residuals, this is
 true only near the solution. If the noise of different joints is independent and has the variances v_j, the covariance
@@ -48,7 +48,7 @@ class Estimate:
                         the noise of the residuals
     posterior           the prior with its chosen scales and the distribution of the parameters, likewise
     gain                matrix with beta = sum_j w_j gain Y_jᵀ tau_j; None if the estimate is not linear in the torques
-    hat                 autocovariances of the hat matrix, see ``equations.hat_matrix``; None if they were not computed
+    hat                 autocovariances of the hat matrix, see ``autocorrelation``; None if they were not computed
     """
 
     beta: PerBase

@@ -11,7 +11,7 @@ Notation      code          paper        meaning
               correlations  -            canonical correlations of Z and W: 1 for perfect, 0 for useless instruments
 Differs from  the paper in: the paper simulates the model in the robot's own control loop, with its gains and its
               reference trajectory. Logs contain neither. Here the loop is computed torque with the current model, and
-              the reference is the smooth motion of ``smooth_motion``. In that loop the model cancels: from the start
+              the reference is the smooth motion that is defined below. In that loop the model cancels: from the start
               of the reference, the simulated motion is the reference for all values of beta. So it needs no
               integration, cannot diverge, and does not change from round to round; only the weights do. A test
               compares with an integration of the forward dynamics. Weights per joint and directions that the data do

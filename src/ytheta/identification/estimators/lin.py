@@ -6,7 +6,7 @@ Accepts       serial arms of revolute and prismatic joints, in the differential 
               motors that are not part of a joint, declared forces
 Notation      code   paper    meaning
               w      w_i      combinations of Theorem 2, and parameters that occur only in joint i's equation; see
-                              ``serial_arm``
+                              ``lin_serial_arm``
               A      A_i      v_i of all samples, one per row; only the factor R of its QR decomposition is stored
               C      -        the matrix C with beta = C w
 Differs from  the paper in: motion is computed again for every joint instead of being stored, so that logs may be long;

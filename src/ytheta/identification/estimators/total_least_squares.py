@@ -9,7 +9,7 @@ Reference     G. H. Golub, C. F. Van Loan, "An analysis of the total least squar
               robots", CDC 1994
 Accepts       every robot, in the differential form
 Notation      code         symbol   meaning
-              covariances  C_j      covariance of the noise in a row of joint j's regressor; see ``regressor_noise``
+              covariances  C_j      covariance of the noise in a row of joint j's regressor; see below
               torque_noise √v_j     standard deviation of joint j's torque noise; v_j = 0 in P if it is not known
               share        k        share of the covariance that is subtracted
 Differs from  the books in: one weight w_j per joint, the inverse of v_j + betaᵀ C_j beta or, if v_j is not known, of
@@ -262,9 +262,9 @@ def _make_finding(statement: str, fields: dict[str, object]) -> Finding:
 #
 # Identity      C_j = mean over samples of sum_c s_c² (dY_j/dc)ᵀ (dY_j/dc),   c: q, qd and qdd of every joint
 #
-# The standard deviations s_c are computed from the content of the log above the band of the motion (``spectrum``),
-# where joints do not move. Noise within the band is not counted, so that s_c is rather too small; vibrations
-# that the torque sees as well are counted, although they are no noise.
+# The standard deviations s_c are computed from the content of the log above the band of the motion
+# (``motion_spectrum``), where joints do not move. Noise within the band is not counted, so that s_c is rather too
+# small; vibrations that the torque sees as well are counted, although they are no noise.
 
 
 # Number of samples, equally spaced in the logs, over which the covariance is averaged. Chosen on: rule of thumb.

@@ -5,7 +5,7 @@ Identity      P - P0 = s (z m p pᵀ + m (v pᵀ + p vᵀ) / √2 + S_c^½ Z S_c
 Reference     T. Lee, P. M. Wensing and F. C. Park, Geometric Robot Dynamic Identification: A Convex Programming
               Approach, IEEE Transactions on Robotics 36(2), 2020: the metric tr(P0⁻¹ dP P0⁻¹ dP)
 Notation      code   meaning
-              P0     pseudo-inertia of a plausible body, see ``bodies.reference``: the description, with floors
+              P0     pseudo-inertia of a plausible body, see ``consistency.reference``: the description, with floors
               c, m   its centre of mass and its mass; S_c are its second moments about the centre
               z, Z   standard normal numbers, Z' like Z; off the diagonal of Z, divided by √2
               s      scale: 0.2 if the description is off by about 20 %; τ: a typical s

@@ -104,8 +104,8 @@ def test_a_run_that_diverged_has_no_errors() -> None:
 
 
 def test_the_long_table_is_available_in_python() -> None:
-    simulation = yt.simulate(yt.load("ur10"), seconds=0.05)
-    assert "all 36: --verbose, or simulation.to_text(verbose=True) in Python" in " ".join(str(simulation).split())
+    simulation = yt.simulate(yt.load("lu-puma4"), seconds=0.05)
+    assert "all 22: --verbose, or simulation.to_text(verbose=True) in Python" in " ".join(str(simulation).split())
     names = simulation.controller.unknowns.base.names  # type: ignore[union-attr]
     assert all(name in simulation.to_text(verbose=True) for name in names)
     assert not all(name in simulation.to_text() for name in names)

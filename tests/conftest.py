@@ -14,9 +14,8 @@ from tests.support import typecheck
 from tests.support.paths import SHARED_DATA
 
 typecheck.install()
-sys.dont_write_bytecode = (
-    False  # else every worker would compile every test and every checked module again in every run
-)
+if "PYTEST_XDIST_WORKER" in os.environ:  # else every worker would compile all tests and checked modules in every run
+    sys.dont_write_bytecode = False
 
 # As many workers as cores, so one thread of linear algebra each: with two, a QR waits for the other worker: on two busy
 # cores it took 4 to 100 times as long. Workers inherit this.

@@ -16,7 +16,7 @@ import typer
 import ytheta as yt
 from ytheta.cli.completion import complete_from
 from ytheta.cli.log_options import LogOptions, Threads, Verbose, read_prefixed_logs, take_prefixed_log_options
-from ytheta.cli.options import AsJson, make_console, parse_words, print_json, print_note
+from ytheta.cli.options import AsJson, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
 from ytheta.cli.robot_options import RobotArgument, RobotOptions, read_robot, take_robot_options
 from ytheta.control.settings import (
@@ -340,12 +340,7 @@ def simulate(
             print_note(f"wrote {path}")
     if report is not None:
         print_note(f"wrote {simulation.report(report)}")
-    if as_json:
-        print_json(simulation.to_dict())
-    else:
-        from ytheta.report.simulation import print_simulation
-
-        print_simulation(make_console(), simulation, verbose=verbose)
+    print_value(simulation, as_json=as_json, verbose=verbose)
     if not simulation.tracks.all():
         raise typer.Exit(1)
 

@@ -48,7 +48,7 @@ from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.payload.attachment import PAYLOAD, Attachment, find_attachment
 from ytheta.payload.columns import PayloadEquations
 from ytheta.payload.estimation import FRICTION_DRIFT, estimate_payload, make_model_errors
-from ytheta.payload.result import PayloadEstimate
+from ytheta.payload.result import PayloadEstimate, choose_inertia, find_consistent_payload
 from ytheta.payload.verdict import PayloadFindingCode, judge_identification, judge_mass, judge_model
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
@@ -271,12 +271,15 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
         threads=request.threads,
         report=report,
     )
+    report("computing the torque errors with the payload")
+    holding = attachment.attach(choose_inertia(fit.posterior, find_consistent_payload(fit.posterior)))
+    after = compute_errors(_make_form(holding, min_speed), loaded, holding.theta, threads=request.threads)
     preparations = (*request.loaded, *request.unloaded)
-    result = PayloadEstimate(
+    return PayloadEstimate(
         attachment=attachment,
         fit=fit,
         before=before,
-        after=before,
+        after=after,
         logs=tuple(each.log.source for each in request.loaded),
         unloaded=tuple(each.log.source for each in request.unloaded),
         arm_mass=arm_mass,
@@ -285,9 +288,6 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
         noise=None if request.model.identified is None else request.model.identified.noise,
         findings=(*(finding for each in preparations for finding in each.findings), *judge_mass(fit)),
     )
-    report("computing the torque errors with the payload")
-    form = _make_form(result.robot, min_speed)
-    return replace(result, after=compute_errors(form, loaded, result.robot.theta, threads=request.threads))
 
 
 def _leave_out_zero_torques(request: PayloadRequest) -> PerJoint | None:

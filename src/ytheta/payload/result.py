@@ -92,8 +92,7 @@ class PayloadEstimate(Displayed):
     @property
     def inertia_in_link(self) -> Inertia:
         """The payload in the frame of ``link``."""
-        nearest = self.consistent_payload
-        return Inertia(tuple(self.fit.posterior.theta.tolist())) if nearest is None else nearest.inertia
+        return choose_inertia(self.fit.posterior, self.consistent_payload)
 
     @property
     def values(self) -> Ten:
@@ -253,6 +252,11 @@ def find_consistent_payload(posterior: PayloadPosterior) -> ConsistentPayload | 
     if outcome.solution is Solution.INFEASIBLE or not np.isfinite(outcome.v).all():
         return None
     return ConsistentPayload(_to_inertia(theta + B @ outcome.v), float(np.linalg.norm(outcome.v)))
+
+
+def choose_inertia(posterior: PayloadPosterior, nearest: ConsistentPayload | None) -> Inertia:
+    """Return the nearest payload that can exist or, if there is none, the estimate itself."""
+    return Inertia(tuple(posterior.theta.tolist())) if nearest is None else nearest.inertia
 
 
 def _to_inertia(theta: Ten) -> Inertia:

@@ -6,7 +6,6 @@ import tomllib
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from tests.support.browser import Page
@@ -63,10 +62,10 @@ def test_a_repeated_motion_is_not_called_unseen(identification: Identification, 
 def test_strongly_correlated_parameters(identification: Identification) -> None:
     assert list(list_weaknesses(identification)) == []
     close = replace(identification)
-    covariance = identification.covariance.copy()
-    covariance[0, 1] = covariance[1, 0] = 0.9999 * np.sqrt(covariance[0, 0] * covariance[1, 1])
+    correlation = identification.correlation.copy()
+    correlation[0, 1] = correlation[1, 0] = 0.9999
     seen = (Certainty.WEAK,) * len(identification.names)
-    for name, value in (("covariance", covariance), ("seen", seen), ("missing", ())):
+    for name, value in (("correlation", correlation), ("seen", seen), ("missing", ())):
         object.__setattr__(close, name, value)  # frozen and cached: what another motion would have given
     more, pair = list_weaknesses(close)
     assert more == f"… and {len(identification.names)} more parameters are weak"

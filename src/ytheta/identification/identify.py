@@ -173,7 +173,8 @@ def identify(
         leaves_out_rest=is_auto(min_speed),
         threads=threads,
     )
-    with attach_findings(finding for log in request.logs for finding in name_log(log.findings, log, request.logs)):
+    all_logs = (*fit_logs, *validation_logs)
+    with attach_findings(finding for log in all_logs for finding in name_log(log.findings, log, all_logs)):
         return run_identification(request, report)
 
 

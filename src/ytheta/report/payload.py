@@ -15,11 +15,7 @@ from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_
 if TYPE_CHECKING:
     from rich.console import Console
 
-# An estimated payload as plain data: the output of ``ytheta payload --json``.
-
-
 KNOWN = "known"  # the mark of a mass that was given
-
 ORIGINS = {
     None: KNOWN,
     Mark.DATA: "data",

@@ -40,7 +40,7 @@ class Interruption:
     count        how often KeyboardInterrupt was raised
     deadline     when the process is ended, by ``time.monotonic``
     code         the exit code that it then has
-    is_reported  whether the user was told
+    is_reported  whether the command has ended, and the user was told how
     """
 
     requested: bool = False
@@ -91,6 +91,8 @@ def handle_interrupts() -> Iterator[Interruption]:
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         if interruption.requested:
             _end_process(interruption)
+        if interruption.is_reported:  # the command has ended
+            return
         interruption.requested = True
         interruption.count += 1
         interruption.end_within(MAX_FINISH_TIME if interruption.may_finish else MAX_CLEANUP_TIME)

@@ -44,7 +44,7 @@ class Motion:
     qdd: SamplesByJoint
 
     @property
-    def t(self) -> Float[np.ndarray, "samples"]:
+    def t(self) -> Float[np.ndarray, " samples"]:
         return np.arange(len(self.q)) / RATE
 
 

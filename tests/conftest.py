@@ -49,7 +49,7 @@ def pytest_runtest_setup() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
     """Limit the time until the process has ended, which may wait for threads; then show the stacks of all of them."""
-    faulthandler.dump_traceback_later(MAX_EXIT_TIME, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(MAX_EXIT_TIME, exit=True, file=sys.__stderr__ or sys.stderr)
 
 
 @pytest.fixture(scope="session")

@@ -55,7 +55,7 @@ def test_functions_within_functions_are_checked() -> None:
         def add(number: int) -> int:
             return number + 1
 
-        return typecheck.checked(add)  # type: ignore[no-any-return]
+        return typecheck.checked(add)
 
     with pytest.raises(TypeCheckError, match="number="):
         make()("1")  # type: ignore[arg-type]
@@ -64,9 +64,9 @@ def test_functions_within_functions_are_checked() -> None:
     assert not hasattr(make(), "__wrapped__")
 
 
-def _first_two(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+def _first_two(a: Shaped[np.ndarray, " n"], b: Shaped[np.ndarray, " n"]) -> Shaped[np.ndarray, " n"]:
     return (a + b)[:2]
 
 
-def _each(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Iterator[float]:
+def _each(a: Shaped[np.ndarray, " n"], b: Shaped[np.ndarray, " n"]) -> Iterator[float]:
     yield from a + b

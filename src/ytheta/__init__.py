@@ -114,7 +114,83 @@ if TYPE_CHECKING:
     from ytheta.simulation.variation import grasp as grasp
     from ytheta.viewing.view import view as view
     from ytheta.viewing.viewer import Viewer as Viewer
-else:
+else:  # The same names by module, for the time when they are first used; a test compares both lists.
     from ytheta.public_names import attach_public_names
 
-    __getattr__, __dir__ = attach_public_names(__name__, "__version__")
+    __getattr__, __dir__ = attach_public_names(
+        __name__,
+        {
+            "": "control errors",
+            "benchmark": "Benchmark bench",
+            "comparison": "Comparison compare",
+            "dynamics.formulations.derivation": "derive_link_regressor derive_regressor",
+            "dynamics.formulations.registry": "formulations",
+            "dynamics.formulations.sixteen": "reduce_parameters",
+            "dynamics.kernels": (
+                "bias coriolis_matrix energy forward_dynamics gravity inverse_dynamics jacobian mass_matrix momentum "
+                "regressor"
+            ),
+            "excitation.assess": "assess_trajectory",
+            "excitation.clearance.obstacle": "Obstacle",
+            "excitation.excite": "excite",
+            "excitation.result": "Excitation",
+            "excitation.trajectories": "Trajectory",
+            "excitation.trajectory_files": "load_trajectory save_trajectory",
+            "exporting.c.options": "COptions",
+            "exporting.casadi": "CasadiOptions",
+            "exporting.export": "export",
+            "exporting.load_settings": "PayloadOptions",
+            "findings": "Finding",
+            "identifiability.base_parameters": "BaseParameters",
+            "identifiability.ha": "regroup_lagrangian",
+            "identifiability.registry": "base_parameters model_parameters",
+            "identifiability.regrouping": "Regrouping",
+            "identification.consistency.bounds": "BodyBounds",
+            "identification.estimators.recursive": "RecursiveLeastSquares",
+            "identification.identify": "identify",
+            "identification.model_file": "Model read_model",
+            "identification.persistent_excitation": "PersistentExcitation assess_persistent_excitation",
+            "identification.predict": "Prediction predict",
+            "identification.result": "Identification",
+            "inspection": "Inspection inspect",
+            "logs.check": "LogCheck check",
+            "logs.checking.check": "find_repeated_motion",
+            "logs.log": "Log",
+            "logs.preparing.preparation": "PreparationSettings",
+            "logs.reading.read": "read_log",
+            "logs.write": "write_log",
+            "native.kernel": "Kernel",
+            "papers.reproduce": "Reproduction reproduce",
+            "payload.identify_payload": "identify_payload",
+            "payload.result": "PayloadEstimate",
+            "robot.floating": (
+                "add_wrench_sensor fix_base float_base quaternions_from_rotation_vectors "
+                "rotation_vectors_from_quaternions to_base_axes to_world_axes"
+            ),
+            "robot.frame": "Frame",
+            "robot.inertia": "Inertia",
+            "robot.kinematics": "link_poses",
+            "robot.locking": "lock_joints",
+            "robot.loops.closure": "Closure close_loops",
+            "robot.modified_dh": "to_modified_dh",
+            "robot.parts": "compute_friction",
+            "robot.reading.catalog": "Catalog robots",
+            "robot.reading.load": "load",
+            "robot.robot": "Robot",
+            "robot.toml_writer": "save_robot",
+            "simulation.closed_loop": "ClosedLoop",
+            "simulation.logged_reference": "LoggedReference reference_from_log",
+            "simulation.mujoco_plant": "MujocoPlant",
+            "simulation.plain_loop": "PlainLoop",
+            "simulation.references": "FourierReference ReferenceTrajectory SampledReference default_reference",
+            "simulation.result": "Simulation",
+            "simulation.runs": "Runs",
+            "simulation.sensors": "Sensor Sensors",
+            "simulation.simulate": "simulate",
+            "simulation.substeps": "with_smooth_friction",
+            "simulation.variation": "Grasp ParameterChange Variation grasp",
+            "viewing.view": "view",
+            "viewing.viewer": "Viewer",
+        },
+        own=("__version__",),
+    )

@@ -285,8 +285,8 @@ class FrictionCurves:
     """Friction of one drive in each model, without offset and at zero load; None if a model does not have the drive."""
 
     name: str
-    speeds: Float[np.ndarray, "points"]
-    friction: tuple[Float[np.ndarray, "points"] | None, ...]
+    speeds: Float[np.ndarray, " points"]
+    friction: tuple[Float[np.ndarray, " points"] | None, ...]
 
 
 def compute_friction_curves(models: Sequence[Model], predictions: Sequence[Prediction]) -> Iterator[FrictionCurves]:

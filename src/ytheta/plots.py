@@ -25,8 +25,8 @@ class Line:
     """One line. ``x`` replaces the x of the plot. ``colour`` is an index in the palette, by default the next index."""
 
     name: str
-    y: Float[np.ndarray, "points"]
-    x: Float[np.ndarray, "points"] | None = None
+    y: Float[np.ndarray, " points"]
+    x: Float[np.ndarray, " points"] | None = None
     axis: int = 0
     colour: int | None = None
     faint: bool = False
@@ -40,8 +40,8 @@ class Band:
     """The area between two lines."""
 
     name: str
-    lower: Float[np.ndarray, "points"]
-    upper: Float[np.ndarray, "points"]
+    lower: Float[np.ndarray, " points"]
+    upper: Float[np.ndarray, " points"]
     axis: int = 0
     colour: int = 0
 
@@ -64,7 +64,7 @@ class Plot:
     """
 
     title: str
-    x: Float[np.ndarray, "points"]
+    x: Float[np.ndarray, " points"]
     lines: tuple[Line, ...]
     axes: tuple[Axis, ...]
     caption: str = ""

@@ -425,7 +425,7 @@ def make_four_bar() -> Robot:
     return Robot("four-bar", links, joints, loops=(Loop(cut),), actuated=("left",))
 
 
-def compute_cut_joint_residual(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "4 4"]:
+def compute_cut_joint_residual(robot: Robot, q: Float[np.ndarray, " joints"]) -> Float[np.ndarray, "4 4"]:
     """The frame of the cut joint on its parent, seen from the frame of the cut joint on its child."""
     poses, cut = link_poses(robot, q), robot.loops[0].joint
     gap: Float[np.ndarray, "4 4"] = (

@@ -38,7 +38,33 @@ if TYPE_CHECKING:
     from ytheta.control.laws.walker import Walker as Walker
     from ytheta.control.settings import ControllerSettings as ControllerSettings
     from ytheta.control.tuning import suggest_gains as suggest_gains
-else:
+else:  # The same names by module, for the time when they are first used; a test compares both lists.
     from ytheta.public_names import attach_public_names
 
-    __getattr__, __dir__ = attach_public_names(__name__)
+    __getattr__, __dir__ = attach_public_names(
+        __name__,
+        {
+            "adaptation.adaptation": "Adaptation",
+            "adaptation.composite": "Composite",
+            "adaptation.dead_zone": "DeadZone",
+            "adaptation.gradient": "Gradient",
+            "adaptation.leakage": "Leakage",
+            "adaptation.natural": "Natural",
+            "adaptation.projection": "Projection",
+            "adaptation.reset": "Reset",
+            "controller": "Controller Reference State SteppedController",
+            "create": "create_controller",
+            "feedback.feedback": "Feedback JointErrors LinkErrors Response",
+            "feedback.inertial": "InertialFeedback",
+            "feedback.pid": "PDFeedback PIDFeedback",
+            "laws.computed_torque": "ComputedTorque",
+            "laws.craig": "Craig",
+            "laws.law": "Law",
+            "laws.modified_slotine_li": "ModifiedSlotineLi QuasiComputedTorque",
+            "laws.pd_gravity": "PDGravity",
+            "laws.slotine_li": "SlotineLi",
+            "laws.walker": "Walker",
+            "settings": "ControllerSettings",
+            "tuning": "suggest_gains",
+        },
+    )

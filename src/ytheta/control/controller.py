@@ -97,7 +97,7 @@ class Controller(SteppedController, Protocol):
     def graph_with(self, factors: Sequence[str]) -> Graph:
         """Return the graph with an additional last input: the factors by which these gains are multiplied."""
 
-    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, " runs"]]) -> None:
         """Raise if the factors, one per run, lead to gains that the law refuses."""
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:

@@ -56,7 +56,7 @@ def to_matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
     return G
 
 
-def to_diagonal(name: str, gain: Gain, size: int, *, per: str) -> Float[np.ndarray, "size"]:
+def to_diagonal(name: str, gain: Gain, size: int, *, per: str) -> Float[np.ndarray, " size"]:
     """Return the diagonal of a gain that must be diagonal."""
     G = to_matrix(name, gain, size, per=per)
     if np.count_nonzero(G - np.diag(G.diagonal())):
@@ -75,7 +75,7 @@ def to_number(name: str, gain: Any) -> float:
     return float(G)
 
 
-def to_vector(name: str, values: Any, size: int, *, per: str, allow_number: bool = False) -> Float[np.ndarray, "size"]:
+def to_vector(name: str, values: Any, size: int, *, per: str, allow_number: bool = False) -> Float[np.ndarray, " size"]:
     """Return finite numbers of any sign; with ``allow_number``, one number stands for ``size`` equal ones."""
     form = "one number" if size == 1 else f"{size} numbers, one per {per}"
     form = f"one number, or {form}" if allow_number and size != 1 else form
@@ -90,7 +90,7 @@ def to_vector(name: str, values: Any, size: int, *, per: str, allow_number: bool
     return np.broadcast_to(vector, size).copy()
 
 
-def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, "actuated"]:
+def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, " actuated"]:
     """Return one limit per actuated coordinate; limits may be infinite."""
     try:
         unlimited = np.isposinf(np.asarray(limits, dtype=float))
@@ -132,17 +132,17 @@ def list_gain(gain: Gain, names: Sequence[str]) -> list[str]:
     return [f"{name:{width}}  {row}" for name, row in zip(names, rows, strict=True)]
 
 
-def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
+def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, " size"]) -> Shaped[np.ndarray, " size"]:
     """Return G times a vector of symbols; zeros and ones of G cost no operations."""
     return dot(exact_array(G.tolist()), vector) if len(G) else zeros(0)
 
 
-def scale_by(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarray, "size"]:
+def scale_by(vector: Shaped[np.ndarray, " size"], factor: Any) -> Shaped[np.ndarray, " size"]:
     """Return a vector times one number or symbol, entry by entry: ``symbol * array`` would not be an object array."""
     return array([entry * factor for entry in vector])
 
 
-def compute_quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:
+def compute_quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, " size"]) -> Any:
     """Return vectorᵀ G vector in symbols."""
     return inner(vector, multiply(G, vector))
 

@@ -48,7 +48,7 @@ class Unknowns:
 
     names: tuple[str, ...]
     indices: tuple[int, ...]
-    theta: Float[np.ndarray, "params"]
+    theta: Float[np.ndarray, " params"]
     base: BaseParameters | None = None
 
     @property

@@ -66,7 +66,7 @@ class Affine:
     """U in closed form, which exists for parallelograms: x = E Q + offset for every Q."""
 
     E: Float[np.ndarray, "coordinates actuated"]
-    offset: Float[np.ndarray, "coordinates"]
+    offset: Float[np.ndarray, " coordinates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class LoopConstraint:
     x: casadi.SX
     actuated: tuple[int, ...]
     passive: tuple[int, ...]
-    home: Float[np.ndarray, "coordinates"]
+    home: Float[np.ndarray, " coordinates"]
     cuts: tuple[CutJoint, ...] = field(repr=False)
     equations: casadi.SX = field(repr=False)
     affine: Affine | None = None
@@ -235,7 +235,7 @@ class LoopConstraint:
         return self._J[:, list(self.passive)]
 
 
-def compute_joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
+def compute_joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, " joints"], ...]:
     """Joint positions q = A x + b, their cosines and their sines, for CasADi scalars."""
     import casadi
 
@@ -348,7 +348,7 @@ def _close_around(robot: Robot, home: PerCoordinate) -> SamplesByCoordinate:
 
 
 def _choose_independent(
-    jacobians: Float[np.ndarray, "poses equations passive"], smallest: Float[np.ndarray, "poses"]
+    jacobians: Float[np.ndarray, "poses equations passive"], smallest: Float[np.ndarray, " poses"]
 ) -> list[int]:
     """Choose as many equations as there are passive coordinates; they should be independent at all poses.
 
@@ -383,8 +383,8 @@ def _pivot_rows(matrices: Float[np.ndarray, "poses rows columns"]) -> Int[np.nda
     return chosen
 
 
-def _compute_smallest_singular_values(matrices: Float[np.ndarray, "poses rows columns"]) -> Float[np.ndarray, "poses"]:
-    values: Float[np.ndarray, "poses"] = np.linalg.svd(matrices, compute_uv=False)[:, -1]
+def _compute_smallest_singular_values(matrices: Float[np.ndarray, "poses rows columns"]) -> Float[np.ndarray, " poses"]:
+    values: Float[np.ndarray, " poses"] = np.linalg.svd(matrices, compute_uv=False)[:, -1]
     return values
 
 
@@ -539,7 +539,7 @@ def compute_root(sign: Any, velocity: Any) -> Any:
     return sign * casadi.sqrt(casadi.fabs(velocity))
 
 
-def _compute_cut_bias(constraint: LoopConstraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
+def _compute_cut_bias(constraint: LoopConstraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, " cuts"]:
     """The time derivative of ``cut_rates`` along xd, times y. This product is zero in planar mechanisms."""
     import casadi
 

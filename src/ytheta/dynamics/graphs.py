@@ -355,7 +355,7 @@ def remove_load_friction(inputs: GraphInputs, tau: AnyPerActuated) -> AnyPerActu
     return dot(m.drive_jacobian.T, r + f)
 
 
-def check_load_friction(names: Sequence[str], theta: Float[np.ndarray, "params"]) -> None:
+def check_load_friction(names: Sequence[str], theta: Float[np.ndarray, " params"]) -> None:
     """Raise RobotError if load-dependent friction drives a joint, or is so large that it blocks the joint."""
     for name, value in zip(names, theta, strict=True):
         if name.endswith(".fl") and not 0.0 <= value < 1.0:

@@ -67,16 +67,16 @@ class ClosedKernel(Displayed):
         return self.kernel.shape
 
     @property
-    def places(self) -> Int[np.ndarray, "nonzeros"]:
+    def places(self) -> Int[np.ndarray, " nonzeros"]:
         return self.kernel.places
 
     @property
-    def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
+    def indices(self) -> tuple[Int[np.ndarray, " nonzeros"], ...]:
         return self.kernel.indices
 
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
-    ) -> Float[np.ndarray, "samples *shape"]:
+    ) -> Float[np.ndarray, " samples *shape"]:
         """Return the dense array of every sample; the result is written to ``out``, if given."""
         return self.kernel(*self._close(arrays), out=out, threads=threads)
 

@@ -56,10 +56,10 @@ class LoopSolution:
 
     x: Float[np.ndarray, "samples coordinates"]
     q: Float[np.ndarray, "samples joints"]
-    closed: Shaped[np.ndarray, "samples"]
-    determined: Shaped[np.ndarray, "samples"]
-    gap: Float[np.ndarray, "samples"]
-    condition: Float[np.ndarray, "samples"]
+    closed: Shaped[np.ndarray, " samples"]
+    determined: Shaped[np.ndarray, " samples"]
+    gap: Float[np.ndarray, " samples"]
+    condition: Float[np.ndarray, " samples"]
     iterations: int
     advice: str
 
@@ -133,13 +133,13 @@ def _close(loops: LoopConstraint, x: SamplesByCoordinate) -> tuple[SamplesByCoor
 
 def _close_on_branch(
     loops: LoopConstraint, x: SamplesByCoordinate
-) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
+) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, " samples"]]:
     """Close samples. Return the coordinates, and whether each sample is closed and on the branch of home."""
     x, _ = _close(loops, x)
     return x, _are_on_branch(loops, x)
 
 
-def _are_on_branch(loops: LoopConstraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, "samples"]:
+def _are_on_branch(loops: LoopConstraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, " samples"]:
     """Whether each sample is closed and on the same side of all singularities as home."""
     gaps, _, positive = compute_closure_state(loops, x)
     _, _, positive_at_home = compute_closure_state(loops, loops.home[None])
@@ -178,7 +178,7 @@ def _close_from_home(loops: LoopConstraint, x: SamplesByCoordinate) -> tuple[Sam
 
 def _continue_on_branch(
     loops: LoopConstraint, x: SamplesByCoordinate, goal: SamplesByCoordinate
-) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
+) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, " samples"]]:
     return continue_to(
         lambda trial, _: _close_on_branch(loops, trial),
         lambda trial: _compute_passive_tangents(loops, trial),
@@ -190,7 +190,7 @@ def _continue_on_branch(
 
 
 def _close_from_neighbours(
-    loops: LoopConstraint, x: SamplesByCoordinate, arrived: Shaped[np.ndarray, "samples"]
+    loops: LoopConstraint, x: SamplesByCoordinate, arrived: Shaped[np.ndarray, " samples"]
 ) -> SamplesByCoordinate:
     """Close further samples on the branch of home, starting from the solution of the previous or of the next sample.
 

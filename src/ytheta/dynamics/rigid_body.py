@@ -95,7 +95,7 @@ Composite = tuple[Any, np.ndarray, np.ndarray]
 BASE_SIZE = BASE_MOMENT.stop  # number of coordinates of a floating base
 
 
-def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]) -> AnyJointsByJoint:
+def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, " params"]) -> AnyJointsByJoint:
     """The joint-space mass matrix of the links."""
     poses = [pose(body, motion) for body in mechanism.bodies]
     composites = [_make_composite(theta[PER_LINK * i : PER_LINK * (i + 1)]) for i in range(len(mechanism.bodies))]
@@ -112,12 +112,12 @@ def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, 
     return M
 
 
-def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
+def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, " joints"]) -> Shaped[np.ndarray, " joints"]:
     """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. Where M is zero between branches, so is L."""
     return _solve(M, b, _find_joint_parents(mechanism))
 
 
-def solve_dense(M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
+def solve_dense(M: AnyJointsByJoint, b: Shaped[np.ndarray, " joints"]) -> Shaped[np.ndarray, " joints"]:
     """Solve M x = b for a dense M, which results from couplings and loops."""
     return _solve(M, b, [k - 1 if k else None for k in range(len(b))])
 

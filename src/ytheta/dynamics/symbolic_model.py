@@ -52,15 +52,15 @@ class SymbolicModel:
     """
 
     loops: LoopConstraint
-    theta: Shaped[np.ndarray, "params"]
-    transmission_theta: Shaped[np.ndarray, "params"] | None = None
+    theta: Shaped[np.ndarray, " params"]
+    transmission_theta: Shaped[np.ndarray, " params"] | None = None
 
     @property
     def q(self) -> AnyPerActuated:
         return scalars(self.loops.x)[list(self.loops.actuated)]
 
     @property
-    def link_theta(self) -> Shaped[np.ndarray, "link_params"]:
+    def link_theta(self) -> Shaped[np.ndarray, " link_params"]:
         return self.theta[: PER_LINK * len(self.loops.mechanism.bodies)]
 
     @property
@@ -91,7 +91,7 @@ class SymbolicModel:
         return replace(self, theta=theta)
 
     @property
-    def force_theta(self) -> Shaped[np.ndarray, "forces"]:
+    def force_theta(self) -> Shaped[np.ndarray, " forces"]:
         return self.theta[len(self.theta) - len(self.loops.robot.forces) :]
 
     def torque(
@@ -211,7 +211,7 @@ def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w
     return array([0 if entry.is_zero() else entry for entry in scalars(product)])
 
 
-def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:
+def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, " joints"]) -> Motion:
     """Replace cos q and sin q by those of q + offsets. For quarter turns, cos and sin are only swapped or negated."""
     import casadi
 
@@ -288,7 +288,7 @@ def full_regressor(
 
 
 def compute_force_shapes(
-    constraint: LoopConstraint, q: Shaped[np.ndarray, "joints"]
+    constraint: LoopConstraint, q: Shaped[np.ndarray, " joints"]
 ) -> Shaped[np.ndarray, "drives forces"]:
     """Compute the shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
     robot = constraint.robot

@@ -81,7 +81,7 @@ def cross(a: AnyVector3, b: AnyVector3) -> AnyVector3:
     return array([_compute_minor(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
 
 
-def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
+def inner(a: Shaped[np.ndarray, " n"], b: Shaped[np.ndarray, " n"]) -> Any:
     """aᵀ b, skipping structural zeros."""
     return dot(a[None], b)[0]
 
@@ -91,12 +91,12 @@ def sum_products(*pairs: tuple[Any, Any]) -> Any:
     return inner(array([x for x, _ in pairs]), array([y for _, y in pairs]))
 
 
-def scale(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
+def scale(vector: Shaped[np.ndarray, " n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, " n"]:
     """A vector times one scalar, skipping structural zeros."""
     return dot(vector[:, None], factor)
 
 
-def multiply_entries(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+def multiply_entries(a: Shaped[np.ndarray, " n"], b: Shaped[np.ndarray, " n"]) -> Shaped[np.ndarray, " n"]:
     """The products of the entries of two vectors, skipping structural zeros and ones."""
     return array([sum_products(pair) for pair in zip(a, b, strict=True)])
 

@@ -350,7 +350,7 @@ def log_worst_std(covariance: BaseByBase, sharpness: float) -> tuple[float, Base
     return value, -((covariance * (parts / parts.sum() / variances)) @ covariance) / 2.0
 
 
-def _decompose(M: BaseByBase) -> tuple[Float[np.ndarray, "base"], BaseByBase]:
+def _decompose(M: BaseByBase) -> tuple[Float[np.ndarray, " base"], BaseByBase]:
     eigenvalues, vectors = np.linalg.eigh(M)
     return np.maximum(eigenvalues, MIN_EIGENVALUE_RATIO * eigenvalues[-1]), vectors
 

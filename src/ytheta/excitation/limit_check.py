@@ -152,7 +152,7 @@ def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x
 
 def find_passive_motion(
     motion: SampledTrajectory, constraints: Constraints, x: np.ndarray
-) -> list[tuple[Joint, Float[np.ndarray, "samples"], Float[np.ndarray, "samples"], Float[np.ndarray, "samples"]]]:
+) -> list[tuple[Joint, Float[np.ndarray, " samples"], Float[np.ndarray, " samples"], Float[np.ndarray, " samples"]]]:
     """Return position, velocity and acceleration of the joints that loops or couplings move.
 
     Velocity and acceleration are differences of fourth order over the period.
@@ -181,7 +181,7 @@ def find_passive_motion(
 
 def find_mimic_torques(
     motion: SampledTrajectory, constraints: Constraints, x: np.ndarray
-) -> dict[str, tuple[Float[np.ndarray, "samples"], float]]:
+) -> dict[str, tuple[Float[np.ndarray, " samples"], float]]:
     """Return the absolute torques of joints that couplings move, and their limits with the margin for the model.
 
     Only joints with such a limit are contained. Torques of robots with loops are not unique, and are left out.
@@ -205,7 +205,7 @@ def _check_path(trajectory: Trajectory, constraints: Constraints, path: PathCons
         yield LimitUse("clearance", name, float(value), 0.0, float(time), np.nan, bool(value < 0.0))
 
 
-def bound_torque_between(torques: Float[np.ndarray, "loads samples joints"]) -> Float[np.ndarray, "joints"]:
+def bound_torque_between(torques: Float[np.ndarray, "loads samples joints"]) -> Float[np.ndarray, " joints"]:
     """Return how much torques of a period can exceed their samples, from second differences."""
     second = torques - 0.5 * (np.roll(torques, 1, axis=1) + np.roll(torques, -1, axis=1))
     return TORQUE_SAFETY * 2.0 * abs(second).max(axis=(0, 1)) / 8.0
@@ -213,7 +213,7 @@ def bound_torque_between(torques: Float[np.ndarray, "loads samples joints"]) -> 
 
 def bound_margins(
     trajectory: Trajectory, constraints: Constraints, path: PathConstraint
-) -> tuple[Float[np.ndarray, "margins"], Float[np.ndarray, "margins"]]:
+) -> tuple[Float[np.ndarray, " margins"], Float[np.ndarray, " margins"]]:
     """Return the lowest margins over the period, and their times.
 
     If a margin is not negative here, it is not negative at any time.
@@ -248,7 +248,7 @@ def _find_joint_positions(trajectory: Trajectory, constraints: Constraints, t: n
     return None if x is None else constraints.kernels.compute_joint_positions(x)
 
 
-def _bound_between(trajectory: Trajectory, order: int) -> Float[np.ndarray, "joints"]:
+def _bound_between(trajectory: Trajectory, order: int) -> Float[np.ndarray, " joints"]:
     """Return how much a derivative of the motion can exceed its samples on the grid of the check."""
     step = trajectory.basis.period / CHECK_POINTS
     return step**2 / 8.0 * trajectory.bound(order + 2)

@@ -263,8 +263,8 @@ class Design(PickledByFields):
         return self.space.unknowns, len(self.space.joints)
 
     def evaluate(
-        self, flat: Float[np.ndarray, "_"], sharpness: float, penalty_weight: float
-    ) -> tuple[float, Float[np.ndarray, "_"]]:
+        self, flat: Float[np.ndarray, " _"], sharpness: float, penalty_weight: float
+    ) -> tuple[float, Float[np.ndarray, " _"]]:
         """Return the objective and its gradient for the unknowns as one vector."""
         motion = self.space.move(flat.reshape(self.shape))
         kernels = self.constraints.kernels

@@ -211,7 +211,7 @@ class RestToRest:
         return Trajectory(self.joints, self.basis, self.periods, self.origin + self.null_space @ (x * self.scale))
 
     @property
-    def _grid(self) -> Float[np.ndarray, "instants"]:
+    def _grid(self) -> Float[np.ndarray, " instants"]:
         return np.arange(self.points) * (self.basis.period / self.points)
 
 
@@ -237,7 +237,7 @@ class Basis(Protocol):
     def evaluate(self, t: PerInstant, order: int) -> Float[np.ndarray, "instants coefficients"]:
         """Return the derivative of this order of all functions at the times t, s."""
 
-    def bound(self, coefficients: Float[np.ndarray, "coefficients joints"], order: int) -> Float[np.ndarray, "joints"]:
+    def bound(self, coefficients: Float[np.ndarray, "coefficients joints"], order: int) -> Float[np.ndarray, " joints"]:
         """Return upper bounds, for all times, of the absolute derivative of this order of each joint's motion."""
 
     def retime(self, period: float) -> Basis:
@@ -281,7 +281,7 @@ class Fourier:
         return replace(self, period=period)
 
     @property
-    def _frequencies(self) -> Float[np.ndarray, "harmonics"]:
+    def _frequencies(self) -> Float[np.ndarray, " harmonics"]:
         return 2.0 * np.pi / self.period * np.arange(1.0, self.harmonics + 1.0)
 
 

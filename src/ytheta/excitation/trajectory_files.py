@@ -118,7 +118,7 @@ def _write_text(path: Path, text: str) -> Path:
     return path
 
 
-def _name_columns(motion: SampledTrajectory) -> dict[str, Float[np.ndarray, "instants"]]:
+def _name_columns(motion: SampledTrajectory) -> dict[str, Float[np.ndarray, " instants"]]:
     columns = {"t": motion.t}
     for name, values in (("q", motion.q), ("qd", motion.qd), ("qdd", motion.qdd)):
         columns |= {f"{name}{k + 1}": np.ascontiguousarray(values[:, k]) for k in range(values.shape[1])}

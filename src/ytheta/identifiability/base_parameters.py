@@ -137,13 +137,13 @@ class BaseParameters(Displayed):
         return self._evaluate(np.array(rows, dtype=object).reshape(len(rows), len(self.robot.parameter_names)))
 
     @cached_property
-    def places(self) -> Int[np.ndarray, "base"]:
+    def places(self) -> Int[np.ndarray, " base"]:
         """The indices of the independent parameters in theta."""
         index = {name: k for k, name in enumerate(self.robot.parameter_names)}
         return freeze(np.array([index[name] for name in self.independent], dtype=np.intp))
 
     @cached_property
-    def beta(self) -> Float[np.ndarray, "base"]:
+    def beta(self) -> Float[np.ndarray, " base"]:
         """The values of the base parameters in the robot description."""
         return freeze(self.K @ self.robot.theta)
 
@@ -187,13 +187,13 @@ class BaseParameters(Displayed):
     # The next two methods return standard parameters for a given beta. These parameters need not be physically
     # consistent: physically consistent parameters require semidefinite programming, see ``identify``.
 
-    def minimum_norm(self, beta: Float[np.ndarray, "base"]) -> Float[np.ndarray, "params"]:
+    def minimum_norm(self, beta: Float[np.ndarray, " base"]) -> Float[np.ndarray, " params"]:
         """Return the standard parameters of smallest norm with K theta = beta; parameters not selected are zero."""
         return self.nearest(beta, np.zeros(self.K.shape[1]))
 
     def nearest(
-        self, beta: Float[np.ndarray, "base"], prior: Float[np.ndarray, "params"], *, scale: np.ndarray | None = None
-    ) -> Float[np.ndarray, "params"]:
+        self, beta: Float[np.ndarray, " base"], prior: Float[np.ndarray, " params"], *, scale: np.ndarray | None = None
+    ) -> Float[np.ndarray, " params"]:
         """Return the standard parameters nearest to ``prior`` with K theta = beta.
 
         The distance is the Euclidean norm of (theta - prior) / scale. ``scale`` contains one positive number per
@@ -210,7 +210,7 @@ class BaseParameters(Displayed):
         counts = f"{len(self)} of {len(self.selected)} parameters"
         return f"BaseParameters({counts} of {self.robot.name!r}, by {self.method})"
 
-    def _check_vector(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, "size"]:
+    def _check_vector(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, " size"]:
         try:
             vector = np.asarray(values, dtype=float)
         except (TypeError, ValueError):
@@ -381,7 +381,7 @@ class Combination:
     link: str
     constant: str
     item: int | None
-    row: Shaped[np.ndarray, "params"]
+    row: Shaped[np.ndarray, " params"]
     parameter_names: tuple[str, ...] = field(repr=False)
 
     @property
@@ -395,7 +395,7 @@ class Combination:
         return format_combination(self.row, self.parameter_names, head=head, digits=6)
 
 
-def format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
+def format_combination(row: Shaped[np.ndarray, " params"], names: Sequence[str], *, head: int, digits: int) -> str:
     """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
     text = ""
     for k in sorted(np.flatnonzero(row != 0).tolist(), key=lambda place: place != head):

@@ -200,7 +200,7 @@ def _make_linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
     return k[2] * (1.0 - z * z) - k[0] * (z * x) - k[1] * (z * y)  # (87)
 
 
-def _make_unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
+def _make_unit_forms(count: int) -> Shaped[np.ndarray, " link_params"]:
     """Return the parameters as linear forms in theta: entry k is row k of the unit matrix."""
     forms = zeros(count)
     for k, row in enumerate(np.eye(count)):
@@ -208,7 +208,7 @@ def _make_unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
     return forms
 
 
-def _to_row(form: Float[np.ndarray, "link_params"]) -> Float[np.ndarray, "link_params"]:
+def _to_row(form: Float[np.ndarray, " link_params"]) -> Float[np.ndarray, " link_params"]:
     """Return the coefficients of a linear form. With numerical lengths, the form already is a row of numbers."""
     return form
 

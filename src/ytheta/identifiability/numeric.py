@@ -131,7 +131,7 @@ def _factorize(robot: Robot, names: Sequence[str]) -> NumericalBasis:
     return NumericalBasis(tuple(robot.parameter_names[k] for k in independent), K, gap)
 
 
-def count_independent(relative: Float[np.ndarray, "values"], *, has_many_digits: bool) -> int:
+def count_independent(relative: Float[np.ndarray, " values"], *, has_many_digits: bool) -> int:
     """Return the rank that follows from singular values in descending order, relative to the largest one."""
     rank = int(np.count_nonzero(relative > MIN_SINGULAR_VALUE))
     exact = int(np.count_nonzero(relative > MIN_EXACT_SINGULAR_VALUE))
@@ -166,8 +166,8 @@ def _iterate_friction_blocks(drives: SampledDrives, units: _Units) -> Iterator[_
 
 
 def _decompose(
-    blocks: Iterable[_Block], is_selected: Bool[np.ndarray, "params"]
-) -> tuple[Float[np.ndarray, "values"], Float[np.ndarray, "values params"]]:
+    blocks: Iterable[_Block], is_selected: Bool[np.ndarray, " params"]
+) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values params"]]:
     """Return singular values and right singular vectors of W, from the triangular factors of its blocks of rows."""
     selected = np.flatnonzero(is_selected)
     place = np.cumsum(is_selected) - 1
@@ -192,9 +192,9 @@ def _decompose(
 class _Block:
     """Rows of W that belong to one coordinate, without the columns that are zero, and the weights of these rows."""
 
-    columns: Int[np.ndarray, "columns"]
+    columns: Int[np.ndarray, " columns"]
     W: Float[np.ndarray, "rows columns"]
-    weights: Float[np.ndarray, "rows"]
+    weights: Float[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +202,10 @@ class _Units:
     """Units of all quantities, derived from the robot's size, 1 kg and G."""
 
     length: float
-    torques: Float[np.ndarray, "actuated"]
-    rates: Float[np.ndarray, "actuated"]
-    accelerations: Float[np.ndarray, "actuated"]
-    parameters: Float[np.ndarray, "params"]
+    torques: Float[np.ndarray, " actuated"]
+    rates: Float[np.ndarray, " actuated"]
+    accelerations: Float[np.ndarray, " actuated"]
+    parameters: Float[np.ndarray, " params"]
 
 
 def _choose_units(robot: Robot) -> _Units:

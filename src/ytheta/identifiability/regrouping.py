@@ -51,7 +51,7 @@ from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
 
-Scalars: TypeAlias = Shaped[np.ndarray, "joints"]
+Scalars: TypeAlias = Shaped[np.ndarray, " joints"]
 Columns: TypeAlias = Shaped[np.ndarray, "joints p"]
 PRINTED_FRICTION = ("viscous", "coulomb")  # b_i and c_i of (21)
 # The forms that the kernels of dynamics.kernels need, by the names of their graphs.
@@ -318,7 +318,7 @@ class Regrouping(Displayed):
         return result
 
     @property
-    def _places(self) -> Int[np.ndarray, "joints"]:
+    def _places(self) -> Int[np.ndarray, " joints"]:
         """The index in ``robot.actuated`` of each joint of ``robot.movable``."""
         return np.array([self.robot.actuated.index(joint.name) for joint in self.robot.movable])
 
@@ -339,7 +339,7 @@ class Regrouping(Displayed):
             values += [*row, *(getattr(drives[joint.name], kind) for kind in kinds)]
         return np.array(values, dtype=float)
 
-    def _make_rows(self, place: Mapping[str, int]) -> list[Shaped[np.ndarray, "params"]]:
+    def _make_rows(self, place: Mapping[str, int]) -> list[Shaped[np.ndarray, " params"]]:
         """Return the factors of the standard parameters in every model parameter: SymPy expressions in lengths."""
         rows: list[np.ndarray] = []
         for joint, combinations, kinds in zip(self.robot.movable, self.X, self.joint_friction, strict=True):
@@ -400,7 +400,7 @@ def express_combinations(
     return tuple(tuple(x.evaluate(theta, constants) for x in row) for row in combinations)
 
 
-def find_factors(expression: Any, places: Mapping[str, int]) -> Shaped[np.ndarray, "params"]:
+def find_factors(expression: Any, places: Mapping[str, int]) -> Shaped[np.ndarray, " params"]:
     """Return the factors of the standard parameters in a SymPy expression; ``places`` are their places by name."""
     import sympy
 

@@ -46,7 +46,7 @@ class RowBlock:
     acceleration of any other coordinate changes nothing.
     """
 
-    columns: Int[np.ndarray, "columns"]
+    columns: Int[np.ndarray, " columns"]
     related: tuple[int, ...]
     weight: Float[np.ndarray, "poses columns"]
     inertia: Float[np.ndarray, "poses related columns"]
@@ -244,7 +244,7 @@ class SampledDrives:
 
     def compute_friction_rows(
         self, c: int, Qd: Float[np.ndarray, "velocities actuated"]
-    ) -> tuple[Int[np.ndarray, "columns"], Float[np.ndarray, "rows columns"]]:
+    ) -> tuple[Int[np.ndarray, " columns"], Float[np.ndarray, "rows columns"]]:
         """Return the columns of fv, fc and fs that coordinate c has, and its rows for all poses and velocities."""
         columns, rows = [], [np.zeros((len(self.rates) * len(Qd), 0))]
         for d in np.flatnonzero(self.rates[:, :, c].any(axis=0)):
@@ -269,7 +269,7 @@ class SampledDrives:
         cuts = [self._compute_cut_position(loop)[:, None] for loop in self._moving_loops]
         return np.concatenate([q, *cuts, self.sample.x @ factors.T + offset], axis=1)
 
-    def _compute_cut_position(self, loop: Loop) -> Float[np.ndarray, "poses"]:
+    def _compute_cut_position(self, loop: Loop) -> Float[np.ndarray, " poses"]:
         cut = self._locate(loop, self.sample.x)
         position = cut.displacement if loop.joint.kind is JointKind.PRISMATIC else np.arctan2(*cut.sine_cosine)
         return np.asarray(position, dtype=float)
@@ -318,7 +318,7 @@ class PoseSample:
     x: Float[np.ndarray, "poses coordinates"]
     E: Float[np.ndarray, "poses coordinates actuated"] | None = None
 
-    def select(self, chosen: Bool[np.ndarray, "poses"]) -> PoseSample:
+    def select(self, chosen: Bool[np.ndarray, " poses"]) -> PoseSample:
         """Return only the chosen poses."""
         return PoseSample(self.x[chosen], None if self.E is None else self.E[chosen])
 

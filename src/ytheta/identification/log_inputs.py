@@ -163,7 +163,7 @@ def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
             raise InputError(f"{name}: all torques are zero; name the columns that contain them")
 
 
-def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]:
+def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, " joints"]:
     """Return True for every joint that does not move in any log."""
     low = np.min([log.q.min(axis=0) for log in logs], axis=0)
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)

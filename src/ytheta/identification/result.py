@@ -282,7 +282,7 @@ class Identification(Reported):
         return advise_motion(self.base, self.seen, self.fit.motion_range)
 
     @cached_property
-    def theta(self) -> Float[np.ndarray, "params"]:
+    def theta(self) -> Float[np.ndarray, " params"]:
         """Standard parameters of the bodies nearest to the estimate: physically consistent.
 
         Raises UnsetLengthError or UnsetAngleError if the geometry is unknown.

@@ -160,7 +160,7 @@ class _Step:
     ``covariance`` is that of x, and ``effect`` is d(beta) / dx.
     """
 
-    change: Float[np.ndarray, "drives"]
+    change: Float[np.ndarray, " drives"]
     relative_decrease: float
     covariance: Float[np.ndarray, "drives drives"]
     effect: Float[np.ndarray, "base drives"]
@@ -171,7 +171,7 @@ def _compute_step(
     families: Sequence[Family],
     speeds: SpeedsByDrive,
     drives: Sequence[str],
-    from_prior: Float[np.ndarray, "drives"],
+    from_prior: Float[np.ndarray, " drives"],
 ) -> _Step:
     changed = _multiply(speeds, dict.fromkeys(drives, float(np.exp(LOG_STEP))))
     moving = logs.settings.robot.moving
@@ -196,7 +196,7 @@ def _compute_step(
     return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), decrease, np.linalg.inv(H), effect)
 
 
-def _compute_residuals(problem: EstimationProblem, beta: Float[np.ndarray, "base"]) -> JointsBySample:
+def _compute_residuals(problem: EstimationProblem, beta: Float[np.ndarray, " base"]) -> JointsBySample:
     return np.concatenate([residual for _, residual in problem.residuals(beta)], axis=1)
 
 

@@ -356,7 +356,7 @@ def iterate_columns(log: Log) -> Iterator[JointColumn]:
 # at 1 kHz is smaller than that. To keep peak memory low for long logs, each of these arrays has its own memory mapping.
 
 
-def allocate_temporary(count: int) -> Float[np.ndarray, "count"]:
+def allocate_temporary(count: int) -> Float[np.ndarray, " count"]:
     """Return an array of zeros that has its own memory mapping."""
     return allocate_like(np.zeros(0), (count,))
 
@@ -369,7 +369,7 @@ def allocate_like(array: Shaped[np.ndarray, "..."], shape: tuple[int, ...]) -> S
     return np.frombuffer(mmap.mmap(-1, array.itemsize * count), dtype=array.dtype).reshape(shape)
 
 
-def compute_steps(values: Float[np.ndarray, "samples"]) -> Float[np.ndarray, "steps"]:
+def compute_steps(values: Float[np.ndarray, " samples"]) -> Float[np.ndarray, " steps"]:
     """Return the differences of neighbouring values as a temporary array; otherwise like ``np.diff``."""
     return np.subtract(values[1:], values[:-1], out=allocate_temporary(max(len(values) - 1, 0)))
 

@@ -26,7 +26,7 @@ def write_log(log: Log, path: str | Path) -> Path:
     return path
 
 
-def _name_columns(log: Log) -> dict[str, Float[np.ndarray, "samples"]]:
+def _name_columns(log: Log) -> dict[str, Float[np.ndarray, " samples"]]:
     columns = {"t": log.t}
     for name, values in (("q", log.q), ("qd", log.qd), ("tau", log.tau)):
         if values is not None:

@@ -114,7 +114,7 @@ class Kernel(Displayed):
 
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
-    ) -> Float[np.ndarray, "samples *shape"]:
+    ) -> Float[np.ndarray, " samples *shape"]:
         """Return the dense array of every sample, zeros included; the result is written to ``out``, if given.
 
         By default the number of threads depends on the amount of work. After an error the content of ``out`` is
@@ -175,12 +175,12 @@ class Kernel(Displayed):
         return self.graph.shape
 
     @cached_property
-    def places(self) -> Int[np.ndarray, "nonzeros"]:
+    def places(self) -> Int[np.ndarray, " nonzeros"]:
         """The flat indices of the structural nonzeros, in C order."""
         return np.array(self.graph.places, dtype=np.int64)
 
     @cached_property
-    def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
+    def indices(self) -> tuple[Int[np.ndarray, " nonzeros"], ...]:
         """The indices of the structural nonzeros as one array per axis, such as rows and columns of a matrix."""
         return tuple(np.unravel_index(self.places, self.shape)) if self.shape else ()
 

@@ -73,11 +73,11 @@ class Arm:
         return replace(self, motion=numeric_motion(self.motion.q, self.motion.qd, self.motion.vd))
 
     @cached_property
-    def link_parameters(self) -> Float[np.ndarray, "params"]:
+    def link_parameters(self) -> Float[np.ndarray, " params"]:
         return np.concatenate([link.inertia.vector for link in self.mechanism.robot.links[1:]])
 
     @cached_property
-    def theta(self) -> Float[np.ndarray, "params"]:
+    def theta(self) -> Float[np.ndarray, " params"]:
         """θ_D of (12)."""
         return np.concatenate([kronecker.vectorize(link.inertia.pseudo) for link in self.mechanism.robot.links[1:]])
 
@@ -94,7 +94,7 @@ class Arm:
         return kronecker.gravity_part(self.mechanism, self.motion).astype(float)
 
     @cached_property
-    def torque(self) -> Float[np.ndarray, "joints"]:
+    def torque(self) -> Float[np.ndarray, " joints"]:
         """D vd + h v + c by the recursion of Newton and Euler."""
         return newton_euler.inverse_dynamics(self.mechanism, self.motion, self.link_parameters).astype(float)
 
@@ -295,7 +295,7 @@ class PumaRun:
     runs: Runs
 
     @property
-    def t(self) -> Float[np.ndarray, "instants"]:
+    def t(self) -> Float[np.ndarray, " instants"]:
         return self.runs.t
 
     @cached_property
@@ -316,7 +316,7 @@ class PumaRun:
         return self.runs.estimate[0] @ K.T, K @ unknowns.nominal
 
     @cached_property
-    def lyapunov(self) -> Float[np.ndarray, "instants"]:
+    def lyapunov(self) -> Float[np.ndarray, " instants"]:
         return evaluate_lyapunov(self.law, self.runs, self.reference)
 
     def rms_error(self, derivative: int, begin: float, end: float) -> float:
@@ -325,19 +325,19 @@ class PumaRun:
         return float(compute_rms((self.motion[derivative] - self.reference[derivative])[within]))
 
     @cached_property
-    def base_error(self) -> Float[np.ndarray, "instants"]:
+    def base_error(self) -> Float[np.ndarray, " instants"]:
         """The distance of the base parameters from the truth, relative to the truth."""
         return _compute_relative_distance(*self.base)
 
     @cached_property
-    def standard_error(self) -> Float[np.ndarray, "instants"]:
+    def standard_error(self) -> Float[np.ndarray, " instants"]:
         """Likewise of the standard parameters."""
         return _compute_relative_distance(self.runs.estimate[0], self.law.unknowns.nominal)
 
 
 def _compute_relative_distance(
-    estimate: Float[np.ndarray, "instants params"], truth: Float[np.ndarray, "params"]
-) -> Float[np.ndarray, "instants"]:
+    estimate: Float[np.ndarray, "instants params"], truth: Float[np.ndarray, " params"]
+) -> Float[np.ndarray, " instants"]:
     return np.linalg.norm(estimate - truth, axis=1) / np.linalg.norm(truth)
 
 

@@ -322,7 +322,7 @@ class PrintedIntegralForm:
         return compile_graph(self.base.make_graph("boundary")), compile_graph(self.base.make_graph("integrand"))
 
 
-def _integrate(values: Float[np.ndarray, "samples *shape"], steps: int, rate: float) -> np.ndarray:
+def _integrate(values: Float[np.ndarray, " samples *shape"], steps: int, rate: float) -> np.ndarray:
     """Return the integral from t0 over a number of steps."""
     weights = compute_quadrature_weights(steps) / rate
     return np.tensordot(weights, values[: len(weights)], axes=1)

@@ -126,8 +126,8 @@ def _compare_behind_prismatic(gautier: str) -> Iterator[PrintedResult]:
 def _compare(
     name: str,
     formula: str,
-    value: float | Float[np.ndarray, "entries"],
-    printed: float | Float[np.ndarray, "entries"],
+    value: float | Float[np.ndarray, " entries"],
+    printed: float | Float[np.ndarray, " entries"],
     note: str = "",
 ) -> PrintedResult:
     """Compare constants that ytheta computes with the printed formula, evaluated for the same arm."""
@@ -293,7 +293,7 @@ class Experiment:
     """One trajectory of the Stanford arm: the excitation of every joint, and the identified combinations."""
 
     excitation: tuple[JointExcitation, ...]
-    w: Float[np.ndarray, "combinations"]
+    w: Float[np.ndarray, " combinations"]
 
 
 def identify_stanford_arm(base: BaseParameters, seed: int) -> Experiment:
@@ -313,7 +313,7 @@ def identify_stanford_arm(base: BaseParameters, seed: int) -> Experiment:
     return Experiment(compute_joint_excitation(base, q, qd, qdd), to_combinations @ beta)
 
 
-def compute_largest_error(base: BaseParameters, w: Float[np.ndarray, "combinations"]) -> float:
+def compute_largest_error(base: BaseParameters, w: Float[np.ndarray, " combinations"]) -> float:
     """Return the largest error of a combination, relative to the largest combination of the same unit."""
     truth = base.combination_matrix @ base.robot.theta
     units = np.array([each.constant[0] for each in base.combinations])  # m, k or U: kg, kg m or kg m²

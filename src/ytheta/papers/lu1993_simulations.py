@@ -84,10 +84,10 @@ class BatchSettings:
     """
 
     omega: float
-    convergence: Float[np.ndarray, "runs"]
-    gamma: Float[np.ndarray, "runs"]
-    initial_error: Float[np.ndarray, "runs"]
-    initial_velocity: Float[np.ndarray, "runs"]
+    convergence: Float[np.ndarray, " runs"]
+    gamma: Float[np.ndarray, " runs"]
+    initial_error: Float[np.ndarray, " runs"]
+    initial_velocity: Float[np.ndarray, " runs"]
     filtering: float = 1.0  # Craig's Psi, in units of lambda
 
     @staticmethod
@@ -107,13 +107,13 @@ class BatchSettings:
 class Batch:
     """A batch of runs. A run diverges if its estimated mass matrix has no inverse; its errors are then infinite."""
 
-    t: Float[np.ndarray, "instants"]
+    t: Float[np.ndarray, " instants"]
     reference: Float[np.ndarray, "instants joints"]
     error: Float[np.ndarray, "instants runs joints"]
     m4: Float[np.ndarray, "instants runs"]
 
     @property
-    def diverged(self) -> Shaped[np.ndarray, "runs"]:
+    def diverged(self) -> Shaped[np.ndarray, " runs"]:
         return ~np.isfinite(self.m4[-1])
 
     @property
@@ -310,7 +310,7 @@ class SensorErrorRuns:
     """
 
     sizes: tuple[float, ...]
-    t: Float[np.ndarray, "instants"]
+    t: Float[np.ndarray, " instants"]
     m4: Float[np.ndarray, "sizes runs instants"]
     tracking: Float[np.ndarray, "sizes runs"]
     m4_error: Float[np.ndarray, "sizes runs"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def plot_joints(
     title: str,
-    t: Float[np.ndarray, "instants"],
+    t: Float[np.ndarray, " instants"],
     values: Float[np.ndarray, "instants joints"],
     names: Sequence[str],
     axis: Axis,
@@ -41,15 +41,15 @@ def plot_joints(
 
 
 def compute_settling_times(
-    t: Float[np.ndarray, "instants"], outside: Shaped[np.ndarray, "instants runs"]
-) -> Float[np.ndarray, "runs"]:
+    t: Float[np.ndarray, " instants"], outside: Shaped[np.ndarray, "instants runs"]
+) -> Float[np.ndarray, " runs"]:
     """Return the time after which each run is never ``outside`` its tolerance, or infinity if there is no such time."""
     later = np.append(t[1:], np.inf)
     last = len(t) - 1 - np.argmax(outside[::-1], axis=0)
     return np.where(outside.any(axis=0), later[last], 0.0)
 
 
-def evaluate_lyapunov(law: Law, runs: Runs, reference: tuple[np.ndarray, ...]) -> Float[np.ndarray, "instants"]:
+def evaluate_lyapunov(law: Law, runs: Runs, reference: tuple[np.ndarray, ...]) -> Float[np.ndarray, " instants"]:
     """Return the Lyapunov function of the law along the first run; the true parameters are those of the description."""
     truth = np.tile(law.unknowns.nominal, (len(runs.t), 1))
     return law.compile(law.lyapunov_graph())(runs.q[0], runs.qd[0], *reference, runs.controller_state[0], truth)[:, 0]

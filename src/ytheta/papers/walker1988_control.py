@@ -43,11 +43,11 @@ MAX_RATE_ERROR = 1e-3  # of V, relative to its fall; sums over periods of 1 ms
 class EnergyBalance:
     """The terms of V after the transient, as changes since its end; ``dissipated`` and ``exchanged`` are integrals."""
 
-    V: Float[np.ndarray, "instants"]
-    kinetic: Float[np.ndarray, "instants"]
-    estimate: Float[np.ndarray, "instants"]
-    dissipated: Float[np.ndarray, "instants"]
-    exchanged: Float[np.ndarray, "instants"]
+    V: Float[np.ndarray, " instants"]
+    kinetic: Float[np.ndarray, " instants"]
+    estimate: Float[np.ndarray, " instants"]
+    dissipated: Float[np.ndarray, " instants"]
+    exchanged: Float[np.ndarray, " instants"]
 
     @property
     def rate_error(self) -> float:
@@ -266,7 +266,7 @@ class TrackingRun:
         return self.runs.qd[0] - self.reference[1] + self.error @ self.law.gains["convergence"].T
 
     @cached_property
-    def V(self) -> Float[np.ndarray, "instants"]:
+    def V(self) -> Float[np.ndarray, " instants"]:
         """The Lyapunov function (26), plus the storage of the feedback law."""
         return evaluate_lyapunov(self.law, self.runs, self.reference)
 
@@ -307,7 +307,7 @@ def load_without_coulomb(name: str) -> Robot:
     return with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
 
 
-def make_initial_estimate(law: Walker) -> Float[np.ndarray, "unknown"]:
+def make_initial_estimate(law: Walker) -> Float[np.ndarray, " unknown"]:
     """Return 60 % of the parameters of the links, and no friction."""
     truth = law.unknowns.nominal
     return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown_names, truth, strict=True)])
@@ -329,7 +329,7 @@ def make_law(
     return Walker(robot, convergence=10.0, feedback=feedback or gamma, adaptation=adaptation, initial=initial)
 
 
-def evaluate_reference(robot: Robot, t: Float[np.ndarray, "instants"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def evaluate_reference(robot: Robot, t: Float[np.ndarray, " instants"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a motion from home to one side and back; each coordinate is a little faster than the one before."""
     loops = build_constraint(robot)
     w = FREQUENCY + FREQUENCY_STEP * np.arange(len(robot.actuated))

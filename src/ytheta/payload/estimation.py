@@ -101,14 +101,14 @@ class _Problem:
     def equations(self) -> NormalEquations:
         return self.problem.normal_equations()
 
-    def start(self) -> tuple[Float[np.ndarray, "columns"], PerJoint]:
+    def start(self) -> tuple[Float[np.ndarray, " columns"], PerJoint]:
         """Return the estimate without priors, and the variances of its residuals."""
         equations = self.equations
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
         _, degrees = compute_spread(equations, weights, solution.decomposition.inverse)
         return solution.beta, self._floor(estimate_variances(equations, solution.beta, degrees, 1.0))
 
-    def weigh(self, columns: Float[np.ndarray, "columns"], variances: PerJoint) -> _WeighedLogs:
+    def weigh(self, columns: Float[np.ndarray, " columns"], variances: PerJoint) -> _WeighedLogs:
         """Return what the logs say, given the residuals at these values of the columns."""
         correlation = estimate_correlation(self.problem, columns)
         weights = Noise(variances, np.eye(0)).weights
@@ -120,7 +120,7 @@ class _Problem:
         return _WeighedLogs(information, F @ half.T @ solution.decomposition.inverse, noise)
 
     def update_variances(
-        self, x: Float[np.ndarray, "unknown"], gain: Float[np.ndarray, "unknown columns"], noise: Noise
+        self, x: Float[np.ndarray, " unknown"], gain: Float[np.ndarray, "unknown columns"], noise: Noise
     ) -> PerJoint:
         """Return the variances of the residuals of the unknowns x, of which ``gain`` is linear in the torques."""
         _, degrees = compute_spread(self.equations, noise.weights, self.M @ gain)

@@ -34,7 +34,7 @@ class LogInformation:
     """J and J x_hat of logs, for the payload and z: ``matrix`` and ``right_side``."""
 
     matrix: Float[np.ndarray, "unknown unknown"]
-    right_side: Float[np.ndarray, "unknown"]
+    right_side: Float[np.ndarray, " unknown"]
 
     def __add__(self, other: LogInformation) -> LogInformation:
         return LogInformation(self.matrix + other.matrix, self.right_side + other.right_side)
@@ -83,13 +83,13 @@ def make_wide_prior(arm_mass: float) -> BodyPrior:
     return BodyPrior(np.diag(scale**-2.0), np.zeros(10), np.eye(4))
 
 
-def _find_center(x: Float[np.ndarray, "unknown"]) -> Float[np.ndarray, "3"]:
+def _find_center(x: Float[np.ndarray, " unknown"]) -> Float[np.ndarray, "3"]:
     return x[1:4] / x[0] if x[0] > 0.0 else np.zeros(3)
 
 
 def _solve(
     information: LogInformation, prior: BodyPrior, mass: float | None
-) -> tuple[Float[np.ndarray, "unknown"], Float[np.ndarray, "unknown unknown"]]:
+) -> tuple[Float[np.ndarray, " unknown"], Float[np.ndarray, "unknown unknown"]]:
     """Return mean and covariance; a known mass has no variance."""
     H, b = information.matrix.copy(), information.right_side.copy()
     H[:10, :10] += prior.precision

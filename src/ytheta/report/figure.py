@@ -45,7 +45,7 @@ MIN_DECADES = 1.5  # log10 of the largest divided by the smallest value; below i
 
 
 def line_plot(
-    x: Float[np.ndarray, "points"],
+    x: Float[np.ndarray, " points"],
     lines: Sequence[Line],
     axes: Sequence[Axis],
     *,
@@ -115,7 +115,7 @@ def spans_decades(values: Float[np.ndarray, "*shape"], decades: float = MIN_DECA
     return bool(len(positive)) and float(positive.max()) > 10.0**decades * float(positive.min())
 
 
-def decimate(y: Float[np.ndarray, "points"], max_points: int = MAX_POINTS) -> Int[np.ndarray, "kept"]:
+def decimate(y: Float[np.ndarray, " points"], max_points: int = MAX_POINTS) -> Int[np.ndarray, " kept"]:
     """Return the indices of at most ``max_points`` points: the minimum and maximum of each interval, and both ends."""
     if len(y) <= max_points:
         return np.arange(len(y))

@@ -70,8 +70,8 @@ def plot_torque(
     trace: Trace,
     joint: int,
     unit: str,
-    half_widths: tuple[Float[np.ndarray, "shown"], Float[np.ndarray, "shown"]] | None = None,
-    described: Float[np.ndarray, "shown"] | None = None,
+    half_widths: tuple[Float[np.ndarray, " shown"], Float[np.ndarray, " shown"]] | None = None,
+    described: Float[np.ndarray, " shown"] | None = None,
 ) -> go.Figure:
     """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them.
 
@@ -125,7 +125,7 @@ def plot_torque(
 
 
 def make_left_out_areas(
-    seconds: Float[np.ndarray, "shown"], left_out: Bool[np.ndarray, "shown"]
+    seconds: Float[np.ndarray, " shown"], left_out: Bool[np.ndarray, " shown"]
 ) -> list[dict[str, object]]:
     """Return the areas that mark the time that is left out, as shapes of a layout."""
     return [
@@ -145,7 +145,7 @@ def make_left_out_areas(
 
 
 def find_left_out_times(
-    seconds: Float[np.ndarray, "shown"], left_out: Bool[np.ndarray, "shown"]
+    seconds: Float[np.ndarray, " shown"], left_out: Bool[np.ndarray, " shown"]
 ) -> Iterator[tuple[float, float]]:
     """Yield start and end of the time that is left out; a gap between segments ends it."""
     changes = np.flatnonzero(np.diff(left_out, prepend=False, append=False))
@@ -154,9 +154,9 @@ def find_left_out_times(
 
 
 def make_band(
-    seconds: Float[np.ndarray, "shown"],
-    center: Float[np.ndarray, "shown"],
-    half_width: Float[np.ndarray, "shown"],
+    seconds: Float[np.ndarray, " shown"],
+    center: Float[np.ndarray, " shown"],
+    half_width: Float[np.ndarray, " shown"],
     axis: str,
 ) -> dict[str, Any]:
     """Return a shaded band: for every segment a polygon along the upper edge and back along the lower one."""
@@ -182,7 +182,7 @@ def make_band(
     }
 
 
-def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
+def continuous_time(t: Float[np.ndarray, " shown"]) -> Float[np.ndarray, " shown"]:
     """Return a time in s that starts at 0; a log that follows another log continues its time."""
     finite = np.flatnonzero(np.isfinite(t))
     steps = np.diff(t[finite], prepend=t[finite[:1]])

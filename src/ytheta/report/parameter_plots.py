@@ -270,8 +270,8 @@ def _find_recorded_speeds(identification: Identification) -> dict[str, float]:
 
 
 def _compute_std(
-    identification: Identification, name: str, drive: Drive, speeds: Float[np.ndarray, "points"]
-) -> Float[np.ndarray, "points"] | None:
+    identification: Identification, name: str, drive: Drive, speeds: Float[np.ndarray, " points"]
+) -> Float[np.ndarray, " points"] | None:
     """Return the standard deviations of a curve; None if its parameters are only known in combinations or not seen."""
     selected = [
         (k, parameter)

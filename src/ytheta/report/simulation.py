@@ -266,23 +266,23 @@ class SimulationStatistics:
         return float(self.simulation.runs.diverged_at[self.shown])
 
     @cached_property
-    def tracking(self) -> Float[np.ndarray, "joints"]:
+    def tracking(self) -> Float[np.ndarray, " joints"]:
         """RMS tracking error of each joint, for all control instants and runs."""
         return _column_rms(self.simulation.runs.rms[self.finished])
 
     @cached_property
-    def last_tracking(self) -> Float[np.ndarray, "joints"]:
+    def last_tracking(self) -> Float[np.ndarray, " joints"]:
         """RMS tracking error of each joint at the recorded instants in the last fifth of the time."""
         return _column_rms(self.simulation.last_rms[self.finished])
 
     @cached_property
-    def largest_torque(self) -> Float[np.ndarray, "joints"]:
+    def largest_torque(self) -> Float[np.ndarray, " joints"]:
         """Largest torque of each joint at the recorded instants."""
         tau = self.simulation.runs.tau[self.finished]
         return abs(tau).max(axis=(0, 1)) if len(tau) else np.full(tau.shape[2], np.nan)
 
     @cached_property
-    def limits(self) -> Float[np.ndarray, "joints"]:
+    def limits(self) -> Float[np.ndarray, " joints"]:
         """The controller's torque limits; if it has none, those of the description.
 
         A limit that is missing in the description, too, is infinite.
@@ -436,7 +436,7 @@ class SimulationStatistics:
         ]
         return [self.parameters[k] for k in np.argsort(-np.array(errors), kind="stable")]
 
-    def _median(self, values: Float[np.ndarray, "runs"]) -> float:
+    def _median(self, values: Float[np.ndarray, " runs"]) -> float:
         finished = values[self.finished]
         return float(np.median(finished)) if len(finished) else np.nan
 
@@ -446,12 +446,12 @@ def format_share(value: float) -> str:
     return f"{format_plain(100.0 * value)} %" if np.isfinite(value) else format_plain(value)
 
 
-def _column_rms(values: Float[np.ndarray, "rows columns"]) -> Float[np.ndarray, "columns"]:
+def _column_rms(values: Float[np.ndarray, "rows columns"]) -> Float[np.ndarray, " columns"]:
     """Return the RMS of each column."""
     return np.sqrt(np.mean(values**2, axis=0)) if len(values) else np.full(values.shape[1], np.nan)
 
 
-def _rms(values: Float[np.ndarray, "joints"]) -> float:
+def _rms(values: Float[np.ndarray, " joints"]) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 

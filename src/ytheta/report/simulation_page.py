@@ -255,7 +255,7 @@ def _adaptation(law: Law | AdaptiveLaw) -> object:
     return getattr(law, "adaptation", law.adaptation_law)
 
 
-def _format_numbers(values: Float[np.ndarray, "values"]) -> str:
+def _format_numbers(values: Float[np.ndarray, " values"]) -> str:
     if len(values) and (values == values[0]).all():
         return f"{format_plain(float(values[0]))} for each of {len(values)}"
     if len(values) <= MAX_ITEMS:
@@ -263,7 +263,7 @@ def _format_numbers(values: Float[np.ndarray, "values"]) -> str:
     return f"{len(values)} numbers, {_format_range(values)}"
 
 
-def _format_range(values: Float[np.ndarray, "values"]) -> str:
+def _format_range(values: Float[np.ndarray, " values"]) -> str:
     return f"{format_plain(float(values.min()))} … {format_plain(float(values.max()))}"
 
 
@@ -466,7 +466,7 @@ def _plot_over_time(
     statistics: SimulationStatistics,
     title: str,
     unit: str,
-    shown: Float[np.ndarray, "kept"],
+    shown: Float[np.ndarray, " kept"],
     spread: Float[np.ndarray, "runs instants"],
 ) -> go.Figure:
     t, at = statistics.simulation.runs.t, statistics.instants
@@ -480,7 +480,7 @@ def _plot_over_time(
     return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_change_times(statistics))
 
 
-def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> go.Figure:
+def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, " runs"]]], title: str) -> go.Figure:
     """Plot counts as steps. Unlike bars, steps also work with a logarithmic axis."""
     sets = [(name, values[np.isfinite(values)]) for name, values in sets]
     pooled = np.concatenate([values for _, values in sets])
@@ -514,7 +514,7 @@ def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title
     return make_figure(traces, layout)
 
 
-def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.ndarray, "edges"]:
+def _bin_edges(values: Float[np.ndarray, " values"], *, log: bool) -> Float[np.ndarray, " edges"]:
     low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
     if not low < high:  # all values are equal, or there are none
         middle = low if np.isfinite(low) else 0.0
@@ -526,8 +526,8 @@ def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.nd
 
 
 def _hide_diverged(
-    statistics: SimulationStatistics, values: Float[np.ndarray, "instants"]
-) -> Float[np.ndarray, "instants"]:
+    statistics: SimulationStatistics, values: Float[np.ndarray, " instants"]
+) -> Float[np.ndarray, " instants"]:
     """Return the values with NaN from the time at which the run that is shown diverged."""
     return np.where(statistics.simulation.runs.t < statistics.until, values, np.nan)
 

@@ -15,7 +15,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 
-def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:
+def link_poses(robot: Robot, q: Float[np.ndarray, " joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:
     """The homogeneous matrix of every link and marker, seen from the base; q has the order of ``position_names``.
 
     If the base floats, the matrices are seen from the world.

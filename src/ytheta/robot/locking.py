@@ -209,7 +209,7 @@ class _Locks:
         terms = tuple((name, factor) for name, factor in coupling.terms if name not in positions)
         return replace(coupling, terms=terms, offset=coupling.offset + constant)
 
-    def _find_row(self, name: str) -> tuple[Float[np.ndarray, "coordinates"], float]:
+    def _find_row(self, name: str) -> tuple[Float[np.ndarray, " coordinates"], float]:
         factors, offset = self.robot.coupling_map
         names = [joint.name for joint in self.robot.movable]
         k = names.index(name) - len(names)  # the movable joints are the last positions

@@ -133,7 +133,7 @@ def find_drive_slices(robot: Robot) -> tuple[slice, ...]:
     return tuple(slices)
 
 
-def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
+def length_exponents(robot: Robot) -> Float[np.ndarray, " params"]:
     """The exponent of length in the unit of every parameter; the rotor inertia of a prismatic joint is a mass."""
     exponents: list[float] = []
     for name in robot.parameter_names:
@@ -143,7 +143,7 @@ def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
     return np.array(exponents)
 
 
-def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
+def with_theta(robot: Robot, theta: Float[np.ndarray, " params"]) -> Robot:
     """Return the robot with fixed links merged and with these parameters, in the order of ``robot.parameter_names``.
 
     The parameters need not be physically consistent, since least-squares estimates may not be.

@@ -335,7 +335,7 @@ class Robot(Displayed):
         return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
 
     @cached_property
-    def theta(self) -> Float[np.ndarray, "params"]:
+    def theta(self) -> Float[np.ndarray, " params"]:
         """Values of the standard parameters in the order of ``parameter_names``."""
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
         values += [p for _, drive in self.drives for p in drive.parameters]

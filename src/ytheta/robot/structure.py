@@ -269,7 +269,7 @@ def list_coordinates(
 
 def build_coupling_map(
     couplings: Sequence[Coupling], positions: Sequence[str], coordinates: Sequence[str]
-) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
+) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, " joints"]]:
     """Return A and b of q = A x + b, where q has these ``positions``.
 
     A coupling may depend on coupled joints (a mimic of a mimic).
@@ -300,8 +300,8 @@ def build_motor_map(
     motors: Sequence[Motor],
     positions: Sequence[str],
     coordinates: Sequence[str],
-    coupling_map: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]],
-) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
+    coupling_map: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, " joints"]],
+) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, " motors"]]:
     """Return factors F and offsets c of the motor positions F x + c; ``coupling_map`` is A and b of q = A x + b."""
     joint_factors, joint_offset = coupling_map
     row = {name: k for k, name in enumerate(positions)}

@@ -91,8 +91,8 @@ class ClosedLoop(PickledByFields):
         qd: Float[np.ndarray, "runs joints"],
         *,
         estimate: Float[np.ndarray, "runs unknown"] | None = None,
-        parameters: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
-        gains: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
+        parameters: Mapping[str, Float[np.ndarray, " runs"]] | None = None,
+        gains: Mapping[str, Float[np.ndarray, " runs"]] | None = None,
     ) -> InitialStates:
         """Return the initial states, one run per row.
 

@@ -149,7 +149,7 @@ class LoggedReference:
         return spacings
 
     @cached_property
-    def _splines(self) -> tuple[tuple[Shaped[np.ndarray, "some"], BSpline], ...]:
+    def _splines(self) -> tuple[tuple[Shaped[np.ndarray, " some"], BSpline], ...]:
         """The splines, each with the indices of the joints that share its knots."""
         spacings = np.unique(self.knot_spacing)
         groups = ((np.flatnonzero(self.knot_spacing == spacing), float(spacing)) for spacing in spacings)
@@ -159,7 +159,7 @@ class LoggedReference:
         spline = self._fit_spline(np.arange(self.q.shape[1]), spacing)
         return self.q - spline(self.t - self.t[0])
 
-    def _fit_spline(self, joints: Shaped[np.ndarray, "some"], spacing: float) -> BSpline:
+    def _fit_spline(self, joints: Shaped[np.ndarray, " some"], spacing: float) -> BSpline:
         from scipy.interpolate import BSpline, make_interp_spline
         from scipy.linalg import solveh_banded
 

@@ -145,7 +145,7 @@ class MujocoPlant:
         matrix = casadi.reshape(column(rows.ravel(order="F")), *rows.shape)
         return casadi.Function("cut_rates", [self._constraint.x], [matrix])
 
-    def _compute_cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
+    def _compute_cut_friction(self, speed: Float[np.ndarray, " cuts"]) -> Float[np.ndarray, " cuts"]:
         """Return the friction of the cut joints by ytheta's law; a MuJoCo constraint has no friction."""
         pairs = zip(self._cuts, speed, strict=True)
         return np.array([drive.offset + float(compute_friction(drive, each)) for drive, each in pairs])

@@ -32,7 +32,7 @@ class OwnPlant:
     """
 
     equations: EquationsOfMotion
-    theta: Float[np.ndarray, "params"]
+    theta: Float[np.ndarray, " params"]
 
     @staticmethod
     def of(robot: Robot) -> OwnPlant:

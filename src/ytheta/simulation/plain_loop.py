@@ -59,7 +59,7 @@ class PlainLoop:
         reference: ReferenceTrajectory,
         seconds: float,
         *,
-        estimate: Float[np.ndarray, "unknown"] | None = None,
+        estimate: Float[np.ndarray, " unknown"] | None = None,
         parameter_changes: Sequence[ParameterChange] = (),
         rng: np.random.Generator | None = None,
         every: int = 10,
@@ -210,7 +210,7 @@ class PlantTrajectory:
     If the integration stopped early, the times after the stop are missing, and ``advice`` says why.
     """
 
-    t: Float[np.ndarray, "instants"]
+    t: Float[np.ndarray, " instants"]
     states: Float[np.ndarray, "instants states"]
     advice: str
 
@@ -220,7 +220,7 @@ class PlantTrajectory:
 
 
 def integrate_adaptively(
-    plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
+    plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, " instants"], *, tolerance: float = 1e-11
 ) -> PlantTrajectory:
     """Integrate from t[0] to t[-1] with adaptive steps; ``torque`` is a function of time, q and qd."""
     from scipy.integrate import solve_ivp

@@ -89,7 +89,7 @@ class Simulation(Reported):
         return self.runs.finished
 
     @cached_property
-    def tracks(self) -> Shaped[np.ndarray, "runs"]:
+    def tracks(self) -> Shaped[np.ndarray, " runs"]:
         """Which runs finished and had, in the last fifth of the time, an error that is small relative to the motion."""
         motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
         max_error = max(MAX_RELATIVE_ERROR * motion, ERROR_TOLERANCE)
@@ -101,7 +101,7 @@ class Simulation(Reported):
         return (*self.input_findings, *assess_simulation(self))
 
     @property
-    def tracking_rms(self) -> Float[np.ndarray, "runs"]:
+    def tracking_rms(self) -> Float[np.ndarray, " runs"]:
         """RMS tracking error of each run, for all instants and joints together, in rad or m; NaN if it diverged."""
         return self.runs.tracking_rms
 
@@ -137,7 +137,7 @@ class Simulation(Reported):
         return self.runs.estimate[:, 0]
 
     @property
-    def parameter_error(self) -> Float[np.ndarray, "runs"]:
+    def parameter_error(self) -> Float[np.ndarray, " runs"]:
         """|estimate - truth| / |truth| of each run at the end.
 
         It is NaN for a run that diverged, and if there are no true values or all are 0.
@@ -145,7 +145,7 @@ class Simulation(Reported):
         return np.where(self.finished, _compute_relative_error(self.estimate, self.truth), np.nan)
 
     @property
-    def initial_parameter_error(self) -> Float[np.ndarray, "runs"]:
+    def initial_parameter_error(self) -> Float[np.ndarray, " runs"]:
         """|estimate - truth| / |truth| of each run at the start, with the true values at the start."""
         return _compute_relative_error(
             self.initial_estimate, self.controller.unknowns.extract(self._compute_theta(0.0))
@@ -160,7 +160,7 @@ class Simulation(Reported):
             truth[self.runs.t >= start - 1e-9] = self.controller.unknowns.extract(theta)
         return truth
 
-    def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
+    def lyapunov(self, run: int) -> Float[np.ndarray, " instants"]:
         """Return the controller's Lyapunov function at the recorded instants, with the true values of each instant."""
         self.runs.check_run(run)
         reference = (self.reference.q, self.reference.qd, self.reference.qdd)
@@ -219,7 +219,7 @@ class Simulation(Reported):
 
 def _compute_relative_error(
     estimate: Float[np.ndarray, "runs unknown"], truth: Float[np.ndarray, "runs unknown"]
-) -> Float[np.ndarray, "runs"]:
+) -> Float[np.ndarray, " runs"]:
     size = np.linalg.norm(truth, axis=1)
     return np.where(size > 0.0, np.linalg.norm(estimate - truth, axis=1) / np.where(size > 0.0, size, 1.0), np.nan)
 

@@ -41,7 +41,7 @@ class Runs:
     joints: tuple[str, ...]
     unknown_names: tuple[str, ...]
     seconds: float
-    t: Float[np.ndarray, "instants"]
+    t: Float[np.ndarray, " instants"]
     q: RunsByInstantByJoint
     qd: RunsByInstantByJoint
     tau: RunsByInstantByJoint
@@ -53,7 +53,7 @@ class Runs:
     final_qd: Float[np.ndarray, "runs joints"]
     final_controller_state: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
-    diverged_at: Float[np.ndarray, "runs"]
+    diverged_at: Float[np.ndarray, " runs"]
     reason: str = ""
 
     def __len__(self) -> int:
@@ -63,12 +63,12 @@ class Runs:
         return f"Runs({len(self)} x {self.seconds:g} s, {len(self.t)} recorded instants, {len(self.joints)} joints)"
 
     @property
-    def finished(self) -> Shaped[np.ndarray, "runs"]:
+    def finished(self) -> Shaped[np.ndarray, " runs"]:
         """Which runs did not diverge."""
         return np.isinf(self.diverged_at)
 
     @property
-    def tracking_rms(self) -> Float[np.ndarray, "runs"]:
+    def tracking_rms(self) -> Float[np.ndarray, " runs"]:
         """RMS tracking error of each run, for all joints and all control instants; NaN for a run that diverged."""
         return np.where(self.finished, np.sqrt(np.mean(self.rms**2, axis=1)), np.nan)
 
@@ -173,7 +173,7 @@ class Record:
     def to_runs(
         self,
         control_period: ControlPeriod,
-        instants: Int[np.ndarray, "instants"],
+        instants: Int[np.ndarray, " instants"],
         *,
         joints: tuple[str, ...],
         unknown_names: tuple[str, ...],

@@ -19,7 +19,7 @@ from ytheta.shapes import Float, Shaped
 
 ERRORS_PER_JOINT = ("noise", "bias", "scale", "step")
 
-Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs joints"]
+Size: TypeAlias = float | Float[np.ndarray, " joints"] | Float[np.ndarray, "runs joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ class SensorErrors:
     runs: slice
 
     @cached_property
-    def noisy_columns(self) -> Shaped[np.ndarray, "noisy"]:
+    def noisy_columns(self) -> Shaped[np.ndarray, " noisy"]:
         """The indices of the columns with noise."""
         return np.flatnonzero(np.repeat(["noise" in sensor.nonzero_errors for sensor in self.sensors], self.joints))
 

@@ -72,7 +72,7 @@ def simulate(
     sensors: Sensors | None = None,
     parameter_changes: Sequence[ParameterChange] = (),
     grasp: Grasp | None = None,
-    estimate: Float[np.ndarray, "unknown"] | None = None,
+    estimate: Float[np.ndarray, " unknown"] | None = None,
     rng: int | np.random.Generator = 0,
     every: int | None = None,
     engine: str = "local",

@@ -78,7 +78,7 @@ def choose_substeps(
     return min(MAX_SUBSTEPS, max(1, math.ceil(period * margin * rate)))
 
 
-def compute_load_friction(robot: Robot, q: SamplesByJoint) -> Float[np.ndarray, "drives"]:
+def compute_load_friction(robot: Robot, q: SamplesByJoint) -> Float[np.ndarray, " drives"]:
     """Return the largest load-dependent friction of every drive while the robot is held at these poses."""
     loads = np.array([drive.load or 0.0 for _, drive in robot.drives])
     if not loads.any():
@@ -87,7 +87,7 @@ def compute_load_friction(robot: Robot, q: SamplesByJoint) -> Float[np.ndarray, 
     return loads * torques[[robot.actuated.index(name) for name in robot.moving]]
 
 
-def _compute_slopes(robot: Robot, q: SamplesByJoint, *, coulomb: bool) -> Float[np.ndarray, "drives"]:
+def _compute_slopes(robot: Robot, q: SamplesByJoint, *, coulomb: bool) -> Float[np.ndarray, " drives"]:
     """Return the largest slopes of root, Coulomb and load-dependent friction; 0 for drives without a ``coulomb_speed``.
 
     If ``coulomb`` is false, only root friction is considered.

@@ -132,7 +132,7 @@ class Composite(Adaptation):
 
     def filtered_regressor(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, state: PerState
-    ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, "actuated"]]:
+    ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, " actuated"]]:
         """Return W_f and y_f of a state; both are zero for coordinates on which no unknown parameter acts."""
         momenta = _make_filter_momenta(robot, unknowns)
         rows = momenta.terms.rows
@@ -158,17 +158,17 @@ class _FilterTerms:
     nonzeros: list[tuple[int, int]]
     rows: list[int]
     unknown_count: int
-    W: Shaped[np.ndarray, "entries"]
-    Yhat: Shaped[np.ndarray, "entries"]
-    known_momentum: Shaped[np.ndarray, "rows"]
-    known_rest: Shaped[np.ndarray, "rows"]
+    W: Shaped[np.ndarray, " entries"]
+    Yhat: Shaped[np.ndarray, " entries"]
+    known_momentum: Shaped[np.ndarray, " rows"]
+    known_rest: Shaped[np.ndarray, " rows"]
 
     @property
     def momenta(self) -> AnyPerState:
         """The terms that are differentiated with respect to time: first those of W_f, then those of y_f."""
         return np.concatenate([self.W, -self.known_momentum])
 
-    def unpack(self, filtered: AnyPerState) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, "rows"]]:
+    def unpack(self, filtered: AnyPerState) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, " rows"]]:
         """Return W_f and y_f."""
         W_f = zeros(len(self.rows), self.unknown_count)
         for (row, k), entry in zip(self.nonzeros, filtered, strict=False):

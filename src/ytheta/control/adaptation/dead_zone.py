@@ -57,5 +57,5 @@ class DeadZone(AdaptationWrapper):
         share = casadi.fmax(norm - 1.0, 0.0) / casadi.fmax(norm, 1.0)  # fmax avoids a division by zero
         return scale_by(rate, share), state_rate
 
-    def _to_widths(self, coordinates: int) -> Float[np.ndarray, "actuated"]:
+    def _to_widths(self, coordinates: int) -> Float[np.ndarray, " actuated"]:
         return to_diagonal("width", self.width, coordinates, per=PER_COORDINATE)

@@ -82,7 +82,7 @@ class PositiveGroup:
     to_matrix: Float[np.ndarray, "entries group"]
     from_matrix: Float[np.ndarray, "group entries"]
 
-    def select(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "group"]:
+    def select(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, " group"]:
         return vector[list(self.indices)]
 
     def make_pseudo_inertia(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
@@ -91,7 +91,7 @@ class PositiveGroup:
     def make_slope_matrix(self, slope: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         return self._apply(self.from_matrix.T, slope)
 
-    def extract_parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, "group"]:
+    def extract_parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, " group"]:
         return dot(exact_array(self.from_matrix.tolist()), P.ravel())
 
     def _apply(self, table: Float[np.ndarray, "entries group"], vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
@@ -215,7 +215,7 @@ def _compute_divergence(P_true: Shaped[np.ndarray, "n n"], P: Shaped[np.ndarray,
     return casadi.log(casadi.det(A)) - casadi.log(casadi.det(B)) + casadi.trace(casadi.inv_minor(A) @ B) - n
 
 
-def _check_start(name: str, values: Float[np.ndarray, "group"]) -> None:
+def _check_start(name: str, values: Float[np.ndarray, " group"]) -> None:
     """Raise if P of the initial estimate is not positive definite: the adaptation law cannot start from it."""
     if len(values) == 1:
         if not values[0] > 0.0:

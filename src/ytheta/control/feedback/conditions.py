@@ -93,7 +93,7 @@ def _check_independence(port: SymbolicPort) -> None:
         )
 
 
-def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng: np.random.Generator) -> SquareMatrix:
+def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, " cases"], rng: np.random.Generator) -> SquareMatrix:
     """Check a link or joint by itself. Return its damping D: vtilde' D vtilde is zero only if no power is lost."""
     import casadi
 
@@ -127,7 +127,9 @@ def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng
     return _find_directions(values.gradient[:, moves]) * is_strict
 
 
-def _draw_samples(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng: np.random.Generator) -> PortSamples:
+def _draw_samples(
+    port: SymbolicPort, convergence: Float[np.ndarray, " cases"], rng: np.random.Generator
+) -> PortSamples:
     """Draw errors in random directions and of very different sizes; some are zero."""
 
     def draw(size: int) -> Float[np.ndarray, "size samples"]:
@@ -141,7 +143,7 @@ def _draw_samples(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], r
     return PortSamples(y, draw(port.size), rng.choice(convergence, (1, SAMPLES)))
 
 
-def _choose_sample(y: Float[np.ndarray, "errors samples"], broken: Bool[np.ndarray, "samples"]) -> int:
+def _choose_sample(y: Float[np.ndarray, "errors samples"], broken: Bool[np.ndarray, " samples"]) -> int:
     """Return the sample with a broken condition whose errors are closest to 1 in size, the easiest to imagine."""
     candidates = np.flatnonzero(broken)
     sizes = np.maximum(np.linalg.norm(y[:, candidates], axis=0), 1e-300)
@@ -204,7 +206,7 @@ def _check_continuity(port: SymbolicPort, samples: PortSamples) -> None:
 
 
 def _check_quadratic_form(
-    port: SymbolicPort, hessian: casadi.SX, convergence: Float[np.ndarray, "cases"]
+    port: SymbolicPort, hessian: casadi.SX, convergence: Float[np.ndarray, " cases"]
 ) -> SquareMatrix:
     """Check the sign of a power that is a quadratic form, by eigenvalues. Return the damping of the velocity error."""
     import casadi
@@ -255,8 +257,8 @@ class PortValues(NamedTuple):
     ``gradient`` is that of the power by the velocity error, ``state_gradient`` that of the storage by the states.
     """
 
-    power: Float[np.ndarray, "samples"]
-    size: Float[np.ndarray, "samples"]
+    power: Float[np.ndarray, " samples"]
+    size: Float[np.ndarray, " samples"]
     gradient: Float[np.ndarray, "size samples"]
     output: Float[np.ndarray, "size samples"]
     state_rate: Float[np.ndarray, "states samples"]
@@ -333,11 +335,11 @@ class SymbolicPort:
         power, size, *others = (np.array(part) for part in self._evaluate(samples.y, samples.reference, samples.Lambda))
         return PortValues(power[0], size[0], *others)
 
-    def refuse_power(self, y: Float[np.ndarray, "errors"], power: float) -> NoReturn:
+    def refuse_power(self, y: Float[np.ndarray, " errors"], power: float) -> NoReturn:
         found = f"the power of its output plus the rate of its storage is {power:.3g} W, above 0"
         self.refuse("on dissipation (27)", y, found, self.feedback.remedy)
 
-    def refuse(self, condition: str, y: Float[np.ndarray, "errors"], found: str, remedy: str) -> NoReturn:
+    def refuse(self, condition: str, y: Float[np.ndarray, " errors"], found: str, remedy: str) -> NoReturn:
         m, p = self.size, self.position_error.numel()
         parts = {"velocity error": y[:m], "position error": y[m : m + p], "state": y[m + p :]}
         errors = [f"{name} {format_entries(values)}" for name, values in parts.items() if len(values)]
@@ -379,6 +381,6 @@ def make_link_port(ports: FeedbackPorts, link: int) -> SymbolicPort:
     )
 
 
-def format_entries(values: Float[np.ndarray, "entries"]) -> str:
+def format_entries(values: Float[np.ndarray, " entries"]) -> str:
     listed = ", ".join(f"{value + 0.0:.3g}" for value in values)  # -0.0 + 0.0 is 0.0
     return listed if len(values) == 1 else f"({listed})"

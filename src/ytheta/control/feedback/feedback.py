@@ -124,7 +124,7 @@ class Response(NamedTuple):
     storage     S_j, a number or symbol
     """
 
-    output: Shaped[np.ndarray, "size"]
+    output: Shaped[np.ndarray, " size"]
     state_rate: AnyPerState = NO_STATES
     storage: Any = 0.0
 

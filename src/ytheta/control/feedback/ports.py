@@ -44,7 +44,7 @@ class FeedbackPorts:
 
     feedback: Feedback
     loops: LoopConstraint
-    initial: Float[np.ndarray, "link_params"]
+    initial: Float[np.ndarray, " link_params"]
 
     def __post_init__(self) -> None:
         _check_state_count(self.feedback, "joint_states", "actuated joint")

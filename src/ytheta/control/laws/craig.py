@@ -66,7 +66,7 @@ class Craig(AdaptiveLaw):
         super().__post_init__()
         self.check_factors({})
 
-    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, " runs"]]) -> None:
         super().check_factors(factors)
         K_v, Psi = (np.outer(factors.get(g, 1.0), self.gains[g].diagonal()) for g in ("damping", "filtering"))
         K_v, Psi = np.broadcast_arrays(K_v, Psi)
@@ -111,7 +111,7 @@ class Craig(AdaptiveLaw):
         )
 
 
-def _solve_cholesky(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+def _solve_cholesky(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, " n"]) -> Shaped[np.ndarray, " n"]:
     """Return M^-1 b by a Cholesky factorization, or NaN if M is not positive definite."""
     import casadi
 

@@ -155,7 +155,7 @@ class Law(PickledByFields, ABC):
         return NoAdaptation()
 
     @property
-    def max_torque(self) -> Float[np.ndarray, "actuated"] | None:
+    def max_torque(self) -> Float[np.ndarray, " actuated"] | None:
         """The torque limit of each actuated coordinate, which may be infinite; None without limits."""
         if self.torque_limits is None:
             return None
@@ -186,7 +186,7 @@ class Law(PickledByFields, ABC):
         """The gains for which ``graph_with`` accepts factors."""
         return (*self.GAINS, ADAPTATION) if self.unknown_names else tuple(self.GAINS)
 
-    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, " runs"]]) -> None:
         """Raise if the factors, one per run, lead to gains that the law refuses."""
         for name, values in factors.items():
             self._check_gain_name(name)
@@ -355,7 +355,7 @@ class Law(PickledByFields, ABC):
         return np.diag(to_diagonal(name, gain, len(build_constraint(self.robot).mechanism.bodies), per="link"))
 
 
-def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerActuated:
+def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, " actuated"]) -> AnyPerActuated:
     import casadi
 
     pairs = zip(tau, limits, strict=True)
@@ -421,7 +421,7 @@ class WarmStartKernel:
 
     def __call__(
         self, near: PerCoordinate | None, q: PerJoint, *others: np.ndarray
-    ) -> tuple[Float[np.ndarray, "out"], PerCoordinate]:
+    ) -> tuple[Float[np.ndarray, " out"], PerCoordinate]:
         """Evaluate the law at actuated coordinates q. Return its output, and all coordinates with closed loops.
 
         ``near`` is the warm start: all coordinates at the previous step, or None at the first step.

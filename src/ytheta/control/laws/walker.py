@@ -118,7 +118,7 @@ class Walker(AdaptiveLaw):
         self.feedback_law.check(self.robot)
         self.check_factors({})
 
-    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, " runs"]]) -> None:
         super().check_factors(factors)
         Lambda = self.gains["convergence"]
         convergence = np.outer(factors.get("convergence", 1.0), Lambda.diagonal())
@@ -172,7 +172,7 @@ class Walker(AdaptiveLaw):
 
     def evaluate(
         self, x: PerState, q: PerJoint, qd: PerJoint, reference: Reference
-    ) -> tuple[PerJoint, Float[np.ndarray, "unknown"]]:
+    ) -> tuple[PerJoint, Float[np.ndarray, " unknown"]]:
         """Return tau before clipping, and Yᵀ r, by the paper's recursion on floats: slow, but without a compiler.
 
         ``x`` is the estimate, followed by the states of the feedback law.
@@ -197,7 +197,7 @@ class Walker(AdaptiveLaw):
         return build_constraint(self.robot)
 
     @cached_property
-    def _initial(self) -> Float[np.ndarray, "unknown"]:
+    def _initial(self) -> Float[np.ndarray, " unknown"]:
         if self.initial is None:
             return self.unknowns.nominal
         return to_vector("initial", self.initial, len(self.unknown_names), per=PER_UNKNOWN)
@@ -281,10 +281,10 @@ class WalkerRecursion:
     errors: CoordinateErrors
     m: DriveMotion
     force_shapes: Shaped[np.ndarray, "drives forces"]
-    theta: Shaped[np.ndarray, "params"]
+    theta: Shaped[np.ndarray, " params"]
     factor: Any = 1
 
-    def run(self) -> tuple[AnyPerDrive, Shaped[np.ndarray, "params"], AnyPerState]:
+    def run(self) -> tuple[AnyPerDrive, Shaped[np.ndarray, " params"], AnyPerState]:
         """Return rho of every drive, w of every parameter, and the rates of the feedback law's states."""
         ports, m, theta = self.ports, self.m, self.theta
         rho, w = zeros(len(m.velocity)), zeros(len(theta))
@@ -320,7 +320,7 @@ class WalkerRecursion:
         rho = rho + dot(self.force_shapes, theta[first_force:])
         return rho, w, np.concatenate([joint_rates.ravel(), link_rates.ravel()])
 
-    def _scale(self, output: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
+    def _scale(self, output: Shaped[np.ndarray, " size"]) -> Shaped[np.ndarray, " size"]:
         """Return the output of the feedback law times the factor; symbols that are zero become structural zeros."""
         import casadi
 

@@ -47,7 +47,7 @@ class CompositeBodies:
     gravity: AnyVector3
 
     @property
-    def offsets(self) -> Float[np.ndarray, "joints"]:
+    def offsets(self) -> Float[np.ndarray, " joints"]:
         """Constant angles to be added to q."""
         return list_angle_offsets(self.axes)
 
@@ -159,7 +159,7 @@ def compute_joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVect
     return frames
 
 
-def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "link_params"]) -> list[Constants]:
+def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, " link_params"]) -> list[Constants]:
     """The constants of every composite body i, in joint frame i: (10), (12), (14)."""
     frames = compute_joint_frames(mechanism)
     constants: list[Constants] = []

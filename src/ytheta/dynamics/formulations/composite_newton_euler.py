@@ -69,7 +69,7 @@ def inverse_dynamics(
     *,
     zero: Any = 0,
     observe: Observer = ignore,
-) -> Shaped[np.ndarray, "joints"]:
+) -> Shaped[np.ndarray, " joints"]:
     """tau of the joints. The angles of ``motion`` are q + arm.offsets; ``zero``: see ``compute_body_motions``."""
     motions = compute_body_motions(arm, motion, zero, observe)
     children: list[list[int]] = [[] for _ in arm.axes]
@@ -173,7 +173,7 @@ def _add_offset_moment(axis: JointAxis, zeta: AnyPerMoment, mu: AnyVector3, moti
 
 def _transform_moment(
     axis: JointAxis, child: JointAxis, R: JointRotation, zeta: AnyPerMoment
-) -> Shaped[np.ndarray, "parent_moments"]:
+) -> Shaped[np.ndarray, " parent_moments"]:
     """The moment of a child in the axes of its parent, or its component along u_r: (75), (88), (89)."""
     if axis.u is None:
         return R.up(zeta)

@@ -41,7 +41,7 @@ def derive_link_regressor(
     case: str = "general",
     lengths: Mapping[str, Any] | None = None,
     angles: Mapping[str, Any] | None = None,
-) -> dict[str, Shaped[np.ndarray, "joints"]]:
+) -> dict[str, Shaped[np.ndarray, " joints"]]:
     """Return the columns of one link in the parameters of Lu and Meng, as SymPy expressions by parameter.
 
     ``case`` is "general" (sixteen parameters), "point-mass" (ten), or "center-on-x" and "center-on-z" (six): the

@@ -72,7 +72,7 @@ class EquivalentBodies:
     foot_masses: tuple[float, ...]
 
     @property
-    def offsets(self) -> Float[np.ndarray, "joints"]:
+    def offsets(self) -> Float[np.ndarray, " joints"]:
         """Constant angles to be added to q."""
         return list_angle_offsets(self.axes)
 

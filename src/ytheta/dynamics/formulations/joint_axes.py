@@ -106,7 +106,7 @@ def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[li
     return axes, inertias
 
 
-def list_angle_offsets(axes: Sequence[JointAxis]) -> Float[np.ndarray, "joints"]:
+def list_angle_offsets(axes: Sequence[JointAxis]) -> Float[np.ndarray, " joints"]:
     """Constant angles to be added to q, in the order of the joints."""
     offsets = np.zeros(len(axes))
     for axis in axes:

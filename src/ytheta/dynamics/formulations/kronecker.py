@@ -232,12 +232,12 @@ def make_homogeneous(R: Shaped[np.ndarray, "3 3"], p: Shaped[np.ndarray, "3"]) -
 Matrix: TypeAlias = Shaped[np.ndarray, "rows columns"]
 
 
-def vectorize(A: Matrix) -> Shaped[np.ndarray, "entries"]:
+def vectorize(A: Matrix) -> Shaped[np.ndarray, " entries"]:
     """ν(A): the columns of A, stacked (2)."""
     return A.T.reshape(-1)
 
 
-def unvectorize(b: Shaped[np.ndarray, "entries"], rows: int) -> Matrix:
+def unvectorize(b: Shaped[np.ndarray, " entries"], rows: int) -> Matrix:
     """ν⁻¹(b): the matrix with this number of rows (3)."""
     return b.reshape(-1, rows).T
 
@@ -250,12 +250,12 @@ def multiply_kronecker(A: Matrix, B: Shaped[np.ndarray, "p q"]) -> Shaped[np.nda
     return blocks.reshape(A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])
 
 
-def trace_vector(b: Shaped[np.ndarray, "entries"]) -> Any:
+def trace_vector(b: Shaped[np.ndarray, " entries"]) -> Any:
     """tr(b) = tr(ν⁻¹(b)) of a vector with a square number of entries (definition 1)."""
     return sum(unvectorize(b, round(len(b) ** 0.5)).diagonal())
 
 
-def trace_columns(A: Matrix) -> Shaped[np.ndarray, "columns"]:
+def trace_columns(A: Matrix) -> Shaped[np.ndarray, " columns"]:
     """rtr(A), the row-trace: the traces of the columns of A (definition 2)."""
     return array([trace_vector(column) for column in A.T])
 

@@ -47,7 +47,7 @@ def explain_refusal(robot: Robot) -> str | None:
     return None
 
 
-def inverse_dynamics(arm: EquivalentBodies, motion: Motion) -> Shaped[np.ndarray, "joints"]:
+def inverse_dynamics(arm: EquivalentBodies, motion: Motion) -> Shaped[np.ndarray, " joints"]:
     """tau of the joints. The angles of ``motion`` are q + arm.offsets."""
     return run_recursion(arm, motion).tau
 
@@ -56,7 +56,7 @@ def inverse_dynamics(arm: EquivalentBodies, motion: Motion) -> Shaped[np.ndarray
 class RecursionResults:
     """All intermediate results of the recursion, body by body; Table II counts their operations."""
 
-    tau: Shaped[np.ndarray, "joints"]
+    tau: Shaped[np.ndarray, " joints"]
     transforms: list[AxisTransform] = field(default_factory=list)
     rotations: list[BodyRotation] = field(default_factory=list)
     foot_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the foot of the axis

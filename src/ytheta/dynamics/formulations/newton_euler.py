@@ -81,8 +81,8 @@ def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray
 
 
 def inverse_dynamics(
-    mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]
-) -> Shaped[np.ndarray, "joints"]:
+    mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, " params"]
+) -> Shaped[np.ndarray, " joints"]:
     """tau from the link parameters theta without forming Y: the same recursion, on forces instead of columns."""
     poses, twists = propagate_outward(mechanism, motion)
     forces = [wrench(theta[PER_LINK * i : PER_LINK * (i + 1)], twist) for i, twist in enumerate(twists)]

@@ -83,7 +83,7 @@ def sixteen_parameters(inertia: Inertia) -> Float[np.ndarray, "16"]:
     return np.array([inertia.mass, *(inertia.mass * p), *second, *about_center])
 
 
-def reduce_parameters(inertia: Inertia, case: str) -> Float[np.ndarray, "params"]:
+def reduce_parameters(inertia: Inertia, case: str) -> Float[np.ndarray, " params"]:
     """The parameters ``LINK_CASES[case]`` of a link. Raise InputError if one that the case leaves out is not zero."""
     check_kind("inertia", inertia, Inertia, "an Inertia, such as robot.link(name).inertia")
     names = LINK_CASES[check_case(case)]

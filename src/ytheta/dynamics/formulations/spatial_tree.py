@@ -65,7 +65,7 @@ class JointForce:
 
     joint: int
     links: tuple[int, ...]
-    row: Shaped[np.ndarray, "columns"]
+    row: Shaped[np.ndarray, " columns"]
 
 
 LinkForce: TypeAlias = Callable[[int, LinkMotion], AnySpatialColumns]

@@ -141,7 +141,7 @@ def _split(pieces: list[Piece]) -> list[tuple[list[Piece], Capsule]]:
     return [(group, fit_capsule(join(group))) for group in groups]
 
 
-def _list_sides(pieces: list[Piece]) -> Iterator[Int[np.ndarray, "pieces"]]:
+def _list_sides(pieces: list[Piece]) -> Iterator[Int[np.ndarray, " pieces"]]:
     """Yield the side (0 or 1) of every piece for planes across the principal axes of the centres of the pieces."""
     centers = np.array([piece.points.mean(axis=0) for piece in pieces])
     offset = centers - centers.mean(axis=0)
@@ -169,7 +169,7 @@ class Balls:
     """Points and their radii, in metres."""
 
     points: Float[np.ndarray, "points 3"]
-    radii: Float[np.ndarray, "points"]
+    radii: Float[np.ndarray, " points"]
 
 
 # Convex pieces of collision shapes: balls whose convex hull contains the piece, in the frame of the link.
@@ -436,7 +436,7 @@ class Capsule:
         start, end = (to_vector(matrix[:3, :3] @ point + matrix[:3, 3]) for point in self.ends)
         return Capsule(start, end, self.radius)
 
-    def measure_distances(self, points: Float[np.ndarray, "points 3"]) -> Float[np.ndarray, "points"]:
+    def measure_distances(self, points: Float[np.ndarray, "points 3"]) -> Float[np.ndarray, " points"]:
         """Return the distance of each point from the surface, negative inside."""
         start, along = self.ends[0], self.ends[1] - self.ends[0]
         square = float(along @ along)

@@ -43,7 +43,7 @@ class ControllerCode:
         return len(self.law.robot.actuated)
 
     @cached_property
-    def start(self) -> Float[np.ndarray, "states"]:
+    def start(self) -> Float[np.ndarray, " states"]:
         """The initial state x of a robot at rest."""
         rest, zero = np.zeros(self.n), np.zeros(self.n)
         start = self.law.init(rest, zero).x

@@ -55,14 +55,16 @@ def format_self_test(
     return "\n".join([_HEAD.format(p=p, t=t, zero=style.number.format(0.0)), *tests, main])
 
 
-def evaluate(graph: Graph, *inputs: np.ndarray) -> Float[np.ndarray, "size"]:
+def evaluate(graph: Graph, *inputs: np.ndarray) -> Float[np.ndarray, " size"]:
     """Return the result of a graph for one sample, computed by CasADi."""
     result = np.zeros(graph.size)
     result[list(graph.places)] = np.asarray(graph.function(*inputs), dtype=float).ravel()
     return result
 
 
-def draw_inputs(function: RobotFunction, beta: np.ndarray, rng: np.random.Generator) -> list[Float[np.ndarray, "size"]]:
+def draw_inputs(
+    function: RobotFunction, beta: np.ndarray, rng: np.random.Generator
+) -> list[Float[np.ndarray, " size"]]:
     return [beta if entry.name == BETA else rng.uniform(-1.5, 1.5, entry.size) for entry in function.graph.inputs]
 
 
@@ -171,7 +173,7 @@ def draw_motion(controller: ControllerCode, rng: np.random.Generator) -> list[Fl
 
 def run_controller(
     controller: ControllerCode, motion: Sequence[np.ndarray], *, dt: float
-) -> tuple[Float[np.ndarray, "samples joints"], Float[np.ndarray, "states"]]:
+) -> tuple[Float[np.ndarray, "samples joints"], Float[np.ndarray, " states"]]:
     """Return the torques of a controller for a sampled motion, and its state at the end."""
     law, n, x = controller.law, controller.n, controller.start
     torques = np.zeros((len(motion[0]), n))

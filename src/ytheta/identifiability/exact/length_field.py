@@ -39,10 +39,10 @@ class LengthField:
         return dict(zip(self.names, self.ring.gens, strict=False))
 
     @property
-    def theta(self) -> Shaped[np.ndarray, "link_params"]:
+    def theta(self) -> Shaped[np.ndarray, " link_params"]:
         return array(self.ring.gens[len(self.names) :])
 
-    def to_row(self, form: Any) -> Shaped[np.ndarray, "link_params"]:
+    def to_row(self, form: Any) -> Shaped[np.ndarray, " link_params"]:
         """Return the coefficients of a linear form, as numbers and SymPy expressions."""
         count = len(self.names)
         terms_of: dict[int, list[tuple[tuple[int, ...], Any]]] = {}

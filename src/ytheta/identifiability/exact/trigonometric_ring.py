@@ -226,7 +226,7 @@ def _normalize_maps(maps: EnergyMaps, ring: TrigonometricRing) -> EnergyMaps:
     return EnergyMaps(Lambda, X, normalize(maps.S), normalize(maps.G), normalize(maps.k))
 
 
-def _combine(factors: Shaped[np.ndarray, "n"], functions: Sequence[Function]) -> Function:
+def _combine(factors: Shaped[np.ndarray, " n"], functions: Sequence[Function]) -> Function:
     """Return a linear combination of functions."""
     terms = [f if type(x) is int and x == 1 else f * x for x, f in zip(factors, functions, strict=True) if x and f]
     return sum(terms[1:], terms[0]) if terms else functions[0].ring.zero

@@ -57,7 +57,7 @@ class Weights:
         return self.base.selected
 
     @cached_property
-    def _described(self) -> Float[np.ndarray, "selected"]:
+    def _described(self) -> Float[np.ndarray, " selected"]:
         robot = self.interpretation.robot
         values = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
         return np.array([values[name] if is_rigid(name) else 0.0 for name in self._names])

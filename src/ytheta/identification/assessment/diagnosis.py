@@ -236,7 +236,7 @@ class MistakeComparison:
         return self.after.compute_unexplained(self.places)
 
     @cached_property
-    def places(self) -> Int[np.ndarray, "chosen"]:
+    def places(self) -> Int[np.ndarray, " chosen"]:
         """Numbers of the joints concerned."""
         joints = self.interpretation.robot.actuated
         return np.array([joints.index(name) for name in self.mistake.names or joints])

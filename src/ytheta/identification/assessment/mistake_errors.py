@@ -50,7 +50,7 @@ class Errors:
     drives: PerJoint  # described error without any links
     total: float  # held-out error of all joints, relative to the RMS of all torques
 
-    def compute_unexplained(self, joints: Int[np.ndarray, "chosen"]) -> float:
+    def compute_unexplained(self, joints: Int[np.ndarray, " chosen"]) -> float:
         """Return the error of the described links, relative to that of drives alone: geometric mean over some joints.
 
         Single joints may differ from the description, such as a wrist with a load.
@@ -63,7 +63,7 @@ class Errors:
 class JointSums:
     """Sums of one joint by fold: ``cross`` with all recorded torques and with 1."""
 
-    columns: Int[np.ndarray, "own"]
+    columns: Int[np.ndarray, " own"]
     gram: Float[np.ndarray, "folds own own"]
     cross: Float[np.ndarray, "folds own channels"]
 
@@ -83,7 +83,7 @@ class Equations:
     joints: tuple[JointSums, ...]
     torque: Float[np.ndarray, "joints folds channels channels"]
     drives: DriveEquations
-    described: Float[np.ndarray, "columns"]
+    described: Float[np.ndarray, " columns"]
 
     def compute_errors(self, T: SquareMatrix | None = None) -> Errors:
         """Return the errors with torques T tau."""
@@ -146,10 +146,10 @@ class Equations:
 
 
 def make_equations(
-    regressor: Sequence[tuple[Int[np.ndarray, "own"], Float[np.ndarray, "own samples"]]],
+    regressor: Sequence[tuple[Int[np.ndarray, " own"], Float[np.ndarray, "own samples"]]],
     described: SamplesByJoint,
     samples: Samples,
-    beta: Float[np.ndarray, "columns"],
+    beta: Float[np.ndarray, " columns"],
 ) -> Equations:
     """Return the equations of a regressor, given by columns and rows of every joint, and of described link torques."""
     motion, channels = samples.motion, np.column_stack([samples.tau, np.ones(len(samples.tau))])
@@ -287,7 +287,7 @@ class Samples:
     motion: MotionSamples
     mask: SamplesByJoint
     fold: int
-    order: Int[np.ndarray, "samples"]
+    order: Int[np.ndarray, " samples"]
     pieces: tuple[MotionSamples, ...]
     rates: tuple[float, ...]
     step: int
@@ -298,7 +298,7 @@ class Samples:
         assert self.motion.tau is not None
         return self.motion.tau
 
-    def permute(self, order: Int[np.ndarray, "joints"]) -> Samples:
+    def permute(self, order: Int[np.ndarray, " joints"]) -> Samples:
         """Return the samples with the positions of joint ``order[j]`` as those of joint j; torques stay."""
         motion = self.motion
         return self._with_motion(motion.q[:, order], motion.qd[:, order], motion.qdd[:, order], order, 1.0)
@@ -339,7 +339,7 @@ class Samples:
         q: SamplesByJoint,
         qd: SamplesByJoint,
         qdd: SamplesByJoint,
-        order: Int[np.ndarray, "joints"],
+        order: Int[np.ndarray, " joints"],
         signs: PerJoint | float,
     ) -> Samples:
         direction = self.motion.direction
@@ -390,7 +390,7 @@ def _stride(piece: MotionSamples, step: int) -> MotionSamples:
     return _take(piece, np.arange(0, len(piece), step))
 
 
-def _take(piece: MotionSamples, places: Int[np.ndarray, "kept"]) -> MotionSamples:
+def _take(piece: MotionSamples, places: Int[np.ndarray, " kept"]) -> MotionSamples:
     tau, direction = piece.tau, piece.direction
     return MotionSamples(
         piece.t[places],

@@ -91,7 +91,7 @@ def list_slide_scales(interpretation: Interpretation) -> Iterator[Mistake]:
         )
 
 
-def find_mapped(interpretation: Interpretation) -> Int[np.ndarray, "mapped"]:
+def find_mapped(interpretation: Interpretation) -> Int[np.ndarray, " mapped"]:
     """Return the actuated coordinates that a mapping can change: not those of a floating base or a sensor.
 
     Their columns have names and units of their own, and a single entry of a rotation vector is never recorded.
@@ -101,7 +101,7 @@ def find_mapped(interpretation: Interpretation) -> Int[np.ndarray, "mapped"]:
     return np.array([k for k, name in enumerate(robot.actuated) if name not in others], dtype=int)
 
 
-def find_slides(interpretation: Interpretation) -> Bool[np.ndarray, "joints"]:
+def find_slides(interpretation: Interpretation) -> Bool[np.ndarray, " joints"]:
     """Return which actuated joints are prismatic."""
     kinds = {joint.name: joint.kind for joint in interpretation.robot.merged.movable}
     return np.array([kinds.get(name) is JointKind.PRISMATIC for name in interpretation.robot.actuated])

@@ -252,10 +252,10 @@ class ResidualHistogram:
     deviations, which the outermost bins contain.
     """
 
-    centers: Float[np.ndarray, "bins"]
+    centers: Float[np.ndarray, " bins"]
     width: float
-    density: Float[np.ndarray, "bins"]
-    normal: Float[np.ndarray, "bins"]
+    density: Float[np.ndarray, " bins"]
+    normal: Float[np.ndarray, " bins"]
     outside: float
 
 
@@ -263,7 +263,7 @@ class ResidualHistogram:
 class ResidualAutocorrelation:
     """The autocorrelation of the residuals of all joints; the first lag is zero, where it is 1."""
 
-    seconds: Float[np.ndarray, "lags"]
+    seconds: Float[np.ndarray, " lags"]
     values: Float[np.ndarray, "lags joints"]
 
 
@@ -306,8 +306,8 @@ def compute_residual_autocorrelation(errors: TorqueErrors) -> ResidualAutocorrel
 class FrictionPoints:
     """Speeds of a drive and the friction measured there, in Nm or N."""
 
-    speeds: Float[np.ndarray, "points"]
-    friction: Float[np.ndarray, "points"]
+    speeds: Float[np.ndarray, " points"]
+    friction: Float[np.ndarray, " points"]
 
 
 def compute_friction_points(robot: Robot, errors: TorqueErrors, name: str, drive: Drive) -> FrictionPoints | None:

@@ -40,7 +40,7 @@ class Trace:
     ``q`` and ``qd`` are the positions and velocities of the joints.
     """
 
-    t: Float[np.ndarray, "shown"]
+    t: Float[np.ndarray, " shown"]
     measured: Float[np.ndarray, "shown joints"]
     predicted: Float[np.ndarray, "shown joints"]
     raw: Float[np.ndarray, "shown joints"]
@@ -131,7 +131,7 @@ class TorqueErrors:
         return self.counts / max(self.samples, 1)
 
     @property
-    def judged(self) -> Bool[np.ndarray, "joints"]:
+    def judged(self) -> Bool[np.ndarray, " joints"]:
         """Whether the errors of the joint say something about it, although samples are left out."""
         return (self.counts == self.samples) | (self.counts >= MIN_JUDGED_SAMPLES * self.autocorrelation_time)
 
@@ -369,8 +369,8 @@ def has_friction(robot: Robot) -> bool:
 
 
 def compute_differences(
-    values: Float[np.ndarray, "params"], described: Float[np.ndarray, "params"], std: Float[np.ndarray, "params"]
-) -> Float[np.ndarray, "params"]:
+    values: Float[np.ndarray, " params"], described: Float[np.ndarray, " params"], std: Float[np.ndarray, " params"]
+) -> Float[np.ndarray, " params"]:
     """Return the differences from the description in standard deviations; NaN if those are infinite or zero."""
     known = np.isfinite(std) & (std > 0.0)
     return np.where(known, (values - described) / np.where(known, std, 1.0), np.nan)

@@ -119,7 +119,7 @@ def format_factor(value: float) -> str:
     return f"{value:.10g}" if 1e-6 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
-def _format_row(values: Sequence[float] | Float[np.ndarray, "values"]) -> str:
+def _format_row(values: Sequence[float] | Float[np.ndarray, " values"]) -> str:
     return f"[{', '.join(format_factor(float(value)) for value in values)}]"
 
 
@@ -130,7 +130,7 @@ def _format_row(values: Sequence[float] | Float[np.ndarray, "values"]) -> str:
 MAX_JOINTS = 12
 
 
-def list_orders(joints: tuple[str, ...]) -> list[Int[np.ndarray, "joints"]]:
+def list_orders(joints: tuple[str, ...]) -> list[Int[np.ndarray, " joints"]]:
     """Return orders in which columns may have been recorded: exchanged pairs, reversed, shifted by one, by name."""
     n = len(joints)
     orders = []
@@ -166,7 +166,7 @@ def list_joint_orders(interpretation: Interpretation) -> Iterator[Mistake]:
 
 def make_joint_order(
     interpretation: Interpretation,
-    order: Int[np.ndarray, "joints"],
+    order: Int[np.ndarray, " joints"],
     quantities: str,
     find_equations: Callable[[], Equations],
 ) -> Mistake:
@@ -198,7 +198,7 @@ def make_joint_order(
     )
 
 
-def _invert(joints: tuple[str, ...], order: Int[np.ndarray, "joints"]) -> list[str]:
+def _invert(joints: tuple[str, ...], order: Int[np.ndarray, " joints"]) -> list[str]:
     """Return the joint whose values are in each recorded column."""
     recorded = [""] * len(joints)
     for joint, source in zip(joints, order, strict=True):

@@ -81,7 +81,7 @@ def find_nearest_bodies(
     metric: ParamsByParam,
     *,
     reference: PlausibleReference,
-    free: Sequence[str] | Bool[np.ndarray, "params"] | None = None,
+    free: Sequence[str] | Bool[np.ndarray, " params"] | None = None,
     bounds: BodyBounds | None = None,
     inequalities: Inequalities | None = None,
     margin: float = MARGIN,
@@ -120,7 +120,7 @@ def prepare_body_program(
     metric: ParamsByParam,
     *,
     reference: PlausibleReference,
-    free: Sequence[str] | Bool[np.ndarray, "params"] | None = None,
+    free: Sequence[str] | Bool[np.ndarray, " params"] | None = None,
     bounds: BodyBounds | None = None,
     inequalities: Inequalities | None = None,
     margin: float = MARGIN,
@@ -183,7 +183,7 @@ def solve_body_program(program: BodyProgram) -> NearestBodies:
     )
 
 
-def _make_mask(robot: Robot, free: Sequence[str] | np.ndarray | None) -> Bool[np.ndarray, "params"]:
+def _make_mask(robot: Robot, free: Sequence[str] | np.ndarray | None) -> Bool[np.ndarray, " params"]:
     names = robot.parameter_names
     if free is None:
         return np.ones(len(names), dtype=bool)

@@ -91,7 +91,7 @@ class BodyProgram:
     margin: float
     indices: Mapping[str, list[int]]
     scales: Mapping[str, LinkScale]
-    free: Bool[np.ndarray, "params"]
+    free: Bool[np.ndarray, " params"]
     units: PerParameter
     constraints: tuple[Constraint, ...]
     groups: tuple[LinearGroup, ...]
@@ -133,7 +133,7 @@ def build_program(
     metric: ParamsByParam,
     *,
     reference: PlausibleReference,
-    free: Bool[np.ndarray, "params"],
+    free: Bool[np.ndarray, " params"],
     bounds: BodyBounds,
     inequalities: Inequalities,
     margin: float,
@@ -182,7 +182,7 @@ def build_program(
 def _make_units(
     H: SquareMatrix,
     target: PerParameter,
-    free: Bool[np.ndarray, "params"],
+    free: Bool[np.ndarray, " params"],
     indices: Mapping[str, list[int]],
     scales: Mapping[str, LinkScale],
 ) -> SquareMatrix:

@@ -81,7 +81,7 @@ class StandardParameters:
     std: PerSelected
     prior_std: PerSelected
     base_prior_std: PerBase
-    theta: Float[np.ndarray, "params"]
+    theta: Float[np.ndarray, " params"]
     bodies: NearestBodies
     reference: PlausibleReference
     program: BodyProgram
@@ -120,7 +120,7 @@ def find_standard_parameters(
     estimate: Estimate,
     equations: NormalEquations,
     covariance: BaseByBase,
-    noise_weights: Float[np.ndarray, "joints"],
+    noise_weights: Float[np.ndarray, " joints"],
     *,
     settings: PriorSettings,
     bounds: BodyBounds,

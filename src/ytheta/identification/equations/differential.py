@@ -164,7 +164,7 @@ class Differential:
         return self.base if base is None or self.laws is None else without_law_columns(base, self.laws)
 
     @cached_property
-    def _indices(self) -> tuple[Int[np.ndarray, "nonzeros"], Int[np.ndarray, "nonzeros"]]:
+    def _indices(self) -> tuple[Int[np.ndarray, " nonzeros"], Int[np.ndarray, " nonzeros"]]:
         """Joint and base parameter of every non-zero: those of the kernel, then those of the friction laws."""
         rows, columns = self.kernel.indices
         if self.laws is None:
@@ -177,7 +177,7 @@ class Differential:
         )
 
     @cached_property
-    def _places(self) -> Int[np.ndarray, "nonzeros"]:
+    def _places(self) -> Int[np.ndarray, " nonzeros"]:
         """The position of every non-zero of ``_indices`` in the layout, whose rows are sorted by joint."""
         places = np.empty(len(self._indices[0]), dtype=int)
         places[np.argsort(self._indices[0], kind="stable")] = np.arange(len(places))

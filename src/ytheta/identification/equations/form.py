@@ -55,14 +55,14 @@ class RegressorLayout:
 
     base_count: int
     slices: tuple[slice, ...]
-    columns: tuple[Int[np.ndarray, "own"], ...]
+    columns: tuple[Int[np.ndarray, " own"], ...]
     wrench_rows: int = 0
     sensor_rows: int = 0
 
     @classmethod
     def of(
         cls,
-        indices: Sequence[Int[np.ndarray, "nonzeros"]],
+        indices: Sequence[Int[np.ndarray, " nonzeros"]],
         *,
         joints: int,
         base_count: int,
@@ -81,7 +81,7 @@ class RegressorLayout:
         return RowGroups(self.slices)
 
     @cached_property
-    def row_columns(self) -> Int[np.ndarray, "nonzeros"]:
+    def row_columns(self) -> Int[np.ndarray, " nonzeros"]:
         """The base parameter of every row."""
         columns = np.zeros(self.groups.row_count, dtype=int)
         for part, own in zip(self.slices, self.columns, strict=True):

@@ -51,9 +51,9 @@ class FrictionEntries:
     contains the velocity ratio, and all factors are 1.
     """
 
-    places: Int[np.ndarray, "entries"]
-    drives: Int[np.ndarray, "entries"]
-    factors: Float[np.ndarray, "entries"]
+    places: Int[np.ndarray, " entries"]
+    drives: Int[np.ndarray, " entries"]
+    factors: Float[np.ndarray, " entries"]
 
     def write(self, values: NonzerosBySample, directions: Float[np.ndarray, "drives all"], first: int) -> None:
         """Overwrite the Coulomb entries of a block whose first sample is ``first``."""
@@ -106,7 +106,7 @@ def make_drive_directions(robot: Robot) -> AnyDirections:
     return PoseDirections(ratios.pairs, ratios.compute, smooth_speeds[np.newaxis], moves)
 
 
-def list_smooth_speeds(robot: Robot) -> Float[np.ndarray, "drives"]:
+def list_smooth_speeds(robot: Robot) -> Float[np.ndarray, " drives"]:
     """Return the smoothing speeds of all drives; 0 if friction jumps."""
     named = dict.fromkeys(robot.moving, 0.0) | {name: drive.coulomb_speed for name, drive in robot.drives}
     return np.array([named[name] for name in robot.moving])
@@ -145,7 +145,7 @@ def _compute_drive_speeds(robot: Robot, speeds: PerJoint) -> dict[str, float]:
     return dict(zip(robot.moving, (abs(compute_velocity_ratios(robot)) @ speeds).tolist(), strict=True))
 
 
-def _compute_highest_drive_speeds(robot: Robot, log: Log) -> Float[np.ndarray, "drives"]:
+def _compute_highest_drive_speeds(robot: Robot, log: Log) -> Float[np.ndarray, " drives"]:
     """Return the highest speeds of all drives of a robot with loops."""
     ratios = PoseRatios.of(robot)
     drives, joints = ratios.pairs.T
@@ -157,7 +157,7 @@ def _compute_highest_drive_speeds(robot: Robot, log: Log) -> Float[np.ndarray, "
     return highest
 
 
-def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:
+def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, " nonzeros"]]) -> FrictionEntries:
     """Find the Coulomb entries among the non-zeros of a base regressor."""
     drives = {f"{name}{COULOMB}": k for k, name in enumerate(base.robot.moving)}
     coulomb = [
@@ -209,7 +209,7 @@ def find_sticking_rates(robot: Robot, selected: Collection[str]) -> Float[np.nda
 def make_rest_rules(
     preparations: Sequence[Preparation],
     rates: Float[np.ndarray, "drives joints"],
-    held: Bool[np.ndarray, "joints"] | None = None,
+    held: Bool[np.ndarray, " joints"] | None = None,
 ) -> tuple[RestRule | None, ...]:
     """Return the rule of every log; None if no drive can stick. ``held``: joints that do not move in any of them."""
     return tuple(make_rest_rule(each, rates, held) if len(rates) else None for each in preparations)

@@ -58,7 +58,7 @@ class LawColumns:
     robot: Robot
     entries: tuple[LawEntry, ...]
     rates: Float[np.ndarray, "drives joints"]
-    max_speeds: Float[np.ndarray, "drives"]
+    max_speeds: Float[np.ndarray, " drives"]
 
     @property
     def needs_load(self) -> bool:

@@ -119,7 +119,7 @@ class ModelEquations:
         return self._make_problem(self._make_form(families, load), self.sources)
 
     def make_alternatives(
-        self, families: Sequence[Family], row_drives: Int[np.ndarray, "rows"], choices: Sequence[Sequence[int]]
+        self, families: Sequence[Family], row_drives: Int[np.ndarray, " rows"], choices: Sequence[Sequence[int]]
     ) -> list[EstimationProblem]:
         """Return the equations of several choices among the directions with alternative smoothing speeds.
 
@@ -196,7 +196,7 @@ class LogEquations:
     """
 
     settings: EquationSettings
-    held_joints: Bool[np.ndarray, "joints"]
+    held_joints: Bool[np.ndarray, " joints"]
     sticking_rates: Float[np.ndarray, "drives joints"]
     lowest_speeds: SpeedsByDrive
     fit: tuple[Preparation, ...] = ()

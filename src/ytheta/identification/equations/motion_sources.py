@@ -52,7 +52,7 @@ class LogSource:
 
     preparation: Preparation
     directions: AnyDirections | None = None
-    held: Bool[np.ndarray, "joints"] | None = None
+    held: Bool[np.ndarray, " joints"] | None = None
     rest: RestRule | None = None
 
     @property
@@ -181,7 +181,7 @@ class ChangedSource:
         return self.change(self.source.motion(segment, first, last))
 
 
-def select_directions(source: Source, rows: Int[np.ndarray, "rows"]) -> ChangedSource:
+def select_directions(source: Source, rows: Int[np.ndarray, " rows"]) -> ChangedSource:
     """Return a source with only some of its drive directions, such as those of one of several smoothing speeds."""
 
     def select(motion: MotionSamples) -> MotionSamples:

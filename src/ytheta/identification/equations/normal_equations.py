@@ -32,9 +32,9 @@ class JointNormalEquations:
     zero, because nothing touches the robot. If the torque of any other joint is always zero, it was not measured.
     """
 
-    columns: Int[np.ndarray, "own"]
+    columns: Int[np.ndarray, " own"]
     gram: Float[np.ndarray, "own own"]  # G_j
-    right_side: Float[np.ndarray, "own"]  # b_j
+    right_side: Float[np.ndarray, " own"]  # b_j
     torque_squares: float
     count: float
     is_wrench: bool = False

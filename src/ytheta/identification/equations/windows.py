@@ -38,7 +38,7 @@ MIN_CHUNK = 64
 class Stencil:
     """Weights of samples ``start``, ``start + step``, … of the first window; the next window is ``hop`` steps later."""
 
-    weights: Float[np.ndarray, "weights"]
+    weights: Float[np.ndarray, " weights"]
     hop: int
     start: int = 0
     step: int = 1
@@ -156,14 +156,14 @@ class Terms:
         return find_friction_entries(self.base, self.Yhat.indices)
 
     @cached_property
-    def _places(self) -> Int[np.ndarray, "nonzeros"]:
+    def _places(self) -> Int[np.ndarray, " nonzeros"]:
         """Indices of the non-zeros of W or Yhat, sorted by joint."""
         return np.union1d(self.W.places, self.Yhat.places)
 
     @cached_property
-    def _rows_of_W(self) -> Int[np.ndarray, "own"]:
+    def _rows_of_W(self) -> Int[np.ndarray, " own"]:
         return np.searchsorted(self._places, self.W.places)
 
     @cached_property
-    def _rows_of_Yhat(self) -> Int[np.ndarray, "own"]:
+    def _rows_of_Yhat(self) -> Int[np.ndarray, " own"]:
         return np.searchsorted(self._places, self.Yhat.places)

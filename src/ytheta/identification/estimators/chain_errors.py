@@ -40,7 +40,7 @@ class OwnParameters:
     """The base parameters that are solved for with the equations of one joint, and their matrix U_iiᵀ U_ii."""
 
     joint: int
-    columns: Int[np.ndarray, "own"]
+    columns: Int[np.ndarray, " own"]
     gram: Float[np.ndarray, "own own"]
 
 

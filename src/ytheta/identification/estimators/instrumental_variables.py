@@ -120,7 +120,7 @@ class JointInstruments:
     columns: np.ndarray
     cross: Float[np.ndarray, "own own"]
     gram: Float[np.ndarray, "own own"]
-    right_side: Float[np.ndarray, "own"]
+    right_side: Float[np.ndarray, " own"]
 
     def __add__(self, other: JointInstruments) -> JointInstruments:
         return JointInstruments(
@@ -229,7 +229,7 @@ def solve_instrumental(
 
 def _compute_weakest_correlation(
     A: Float[np.ndarray, "rank rank"], S: Float[np.ndarray, "rank rank"]
-) -> tuple[float, Float[np.ndarray, "rank"]]:
+) -> tuple[float, Float[np.ndarray, " rank"]]:
     """Return the smallest canonical correlation and its direction; A = Zᵀ W, S = Zᵀ Z, and Wᵀ W is the unit matrix."""
     if not len(A):
         return 1.0, np.zeros(0)
@@ -294,9 +294,9 @@ class SmoothSegment:
     first: int
     q: SamplesByJoint
     rate: float
-    held: Bool[np.ndarray, "joints"]
+    held: Bool[np.ndarray, " joints"]
     rates: Float[np.ndarray, "drives joints"] | None
-    dead_speeds: Float[np.ndarray, "drives"]
+    dead_speeds: Float[np.ndarray, " drives"]
 
     def replace_motion(self, motion: MotionSamples, first: int) -> MotionSamples:
         """Return ``motion``, whose first sample is ``first``, with smooth positions and their derivatives."""
@@ -356,7 +356,7 @@ def differentiate(signal: SamplesByJoint, step: float) -> SamplesByJoint:
 
 def _choose_dead_speeds(
     rates: Float[np.ndarray, "drives joints"], part: RecordedSegment, bands: PerJoint
-) -> Float[np.ndarray, "drives"]:
+) -> Float[np.ndarray, " drives"]:
     noise = np.sqrt(rates**2 @ compute_noise(part, bands)[1] ** 2)
     highest = abs(rates @ part.qd.T).max(axis=1, initial=0.0)
     return np.clip(DEAD_SPEED_PER_NOISE * noise, MIN_DEAD_SPEED_RATIO * highest, MAX_DEAD_SPEED_RATIO * highest)

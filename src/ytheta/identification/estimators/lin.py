@@ -102,7 +102,7 @@ class Lin:
 
 
 def _triangularize(
-    problem: EstimationProblem, form: Differential, arm: SerialArm, i: int, w: Float[np.ndarray, "combinations"]
+    problem: EstimationProblem, form: Differential, arm: SerialArm, i: int, w: Float[np.ndarray, " combinations"]
 ) -> Float[np.ndarray, "rows columns"]:
     """Return the factor R of the QR decomposition of [A_i gamma_i]: steps 2 to 4 for all samples."""
     place, drive = arm.places[i], problem.base.robot.moving.index(arm.joints[i].name)
@@ -123,7 +123,7 @@ def _triangularize(
 
 
 def compute_joint_equations(
-    arm: SerialArm, i: int, w: Float[np.ndarray, "combinations"], motion: MotionSamples, drive: int
+    arm: SerialArm, i: int, w: Float[np.ndarray, " combinations"], motion: MotionSamples, drive: int
 ) -> Float[np.ndarray, "samples columns"]:
     """Return A_i (107) and gamma_i (108) for each sample; ``drive`` is the joint's column of ``motion.direction``."""
     assert motion.tau is not None

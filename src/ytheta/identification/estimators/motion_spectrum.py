@@ -89,7 +89,7 @@ def _choose_band(q: PerSample, rate: float) -> float:
     return BAND_PER_HIGHEST_FREQUENCY * float(frequency[np.argmax(energy >= ACCELERATION_SHARE * energy[-1])])
 
 
-def find_noise_floor(power: Float[np.ndarray, "frequencies"]) -> float:
+def find_noise_floor(power: Float[np.ndarray, " frequencies"]) -> float:
     """Return the mean power of a position's noise per frequency; 0 if no noise is found that affects accelerations.
 
     The power of white noise does not depend on the frequency up to the cut-off of the log, whereas that of motion falls
@@ -109,7 +109,7 @@ def find_noise_floor(power: Float[np.ndarray, "frequencies"]) -> float:
     return floor
 
 
-def close_motion(q: PerSample, qd: PerSample, qdd: PerSample, rate: float) -> Float[np.ndarray, "closed"]:
+def close_motion(q: PerSample, qd: PerSample, qdd: PerSample, rate: float) -> Float[np.ndarray, " closed"]:
     """Return positions of a joint with a quintic polynomial appended that leads from the end back to the start.
 
     The motion is then periodic, so that its spectrum does not need a window, which would hide the accelerations at the
@@ -134,7 +134,7 @@ def close_motion(q: PerSample, qd: PerSample, qdd: PerSample, rate: float) -> Fl
 
 def compute_spectrum(
     signal: SamplesByJoint, rate: float
-) -> tuple[Float[np.ndarray, "frequencies"], Float[np.ndarray, "frequencies joints"]]:
+) -> tuple[Float[np.ndarray, " frequencies"], Float[np.ndarray, "frequencies joints"]]:
     """Return frequencies and the power at each; the sum over all frequencies is the variance."""
     count = len(signal)
     spectrum = np.fft.rfft(signal - signal.mean(axis=0), axis=0) / count

@@ -94,9 +94,9 @@ class JointEquations:
 
     joint: int
     base_count: int
-    own: Int[np.ndarray, "own"]
-    later: Int[np.ndarray, "later"]
-    places: Int[np.ndarray, "own"]
+    own: Int[np.ndarray, " own"]
+    later: Int[np.ndarray, " later"]
+    places: Int[np.ndarray, " own"]
     gram: Float[np.ndarray, "own own"]
     crossed: Float[np.ndarray, "own later"]
     decomposition: NormalDecomposition
@@ -288,8 +288,8 @@ class JointState:
     """The estimates of one joint: parameters to solve for and already solved for, root of the covariance, and B."""
 
     joint: int
-    own: Int[np.ndarray, "own"]
-    later: Int[np.ndarray, "later"]
+    own: Int[np.ndarray, " own"]
+    later: Int[np.ndarray, " later"]
     root: Float[np.ndarray, "own own"]
     B: Float[np.ndarray, "own targets"]
 
@@ -345,7 +345,7 @@ class RecursiveSequential:
         return replace(joint, B=B, root=stepped.root)
 
     def _make_state(
-        self, order: Sequence[int], columns: Sequence[Int[np.ndarray, "own"]], beta: PerBase
+        self, order: Sequence[int], columns: Sequence[Int[np.ndarray, " own"]], beta: PerBase
     ) -> SequentialState:
         solved = np.zeros(len(beta), dtype=bool)
         joints: list[JointState] = []

@@ -79,7 +79,7 @@ class Evidence:
         return self.information.factor.T @ self.K @ self.prior.axes
 
     @cached_property
-    def u(self) -> Float[np.ndarray, "identified"]:
+    def u(self) -> Float[np.ndarray, " identified"]:
         return self.information.factor.T @ (self.information.beta - self.prior_beta)
 
     @cached_property
@@ -193,13 +193,13 @@ class Posterior:
         return freeze(left @ left.T)
 
     @cached_property
-    def theta(self) -> Float[np.ndarray, "selected"]:
+    def theta(self) -> Float[np.ndarray, " selected"]:
         """Means of the selected standard parameters."""
         z = self._GS.T @ self._solve(self.evidence.u)
         return freeze(self.evidence.prior.mean + self.evidence.prior.axes @ (self.scales * z))
 
     @cached_property
-    def theta_std(self) -> Float[np.ndarray, "selected"]:
+    def theta_std(self) -> Float[np.ndarray, " selected"]:
         """Standard deviations of the selected standard parameters."""
         # The covariance of z, in units of the scales, is (1 + S Gᵀ G S)⁻¹. Its root loses nothing to rounding.
         axes = self.evidence.prior.axes * self.scales

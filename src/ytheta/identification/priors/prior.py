@@ -73,7 +73,7 @@ class Prior:
         """Return the scale of each coordinate."""
         return np.exp(self.offset + self.design @ hyper)
 
-    def belongs_to(self, families: Sequence[Family]) -> Bool[np.ndarray, "coordinates"]:
+    def belongs_to(self, families: Sequence[Family]) -> Bool[np.ndarray, " coordinates"]:
         """Return which coordinates belong to one of these families."""
         return np.array([family in families for family in self.families], dtype=bool)
 

@@ -176,7 +176,7 @@ def _find_saturated(
     return saturated
 
 
-def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
+def _find_long_runs(flags: Bool[np.ndarray, " samples"]) -> RowIndices:
     """Return the rows in runs of at least ``MIN_FLAT_RUN`` consecutive true flags."""
     change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
     starts, stops = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
@@ -184,7 +184,7 @@ def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
     return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
 
-def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, "samples"]:
+def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, " samples"]:
     """Return for each row whether any joint moves."""
     moving = np.zeros(len(q), dtype=bool)
     for k in range(q.shape[1]):
@@ -359,7 +359,7 @@ def _resample(log: Log, step: float) -> SamplesByJoint:
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in compared], axis=1)
 
 
-def _correlate(a: SamplesByJoint, b: Float[np.ndarray, "others joints"]) -> Float[np.ndarray, "shifts"]:
+def _correlate(a: SamplesByJoint, b: Float[np.ndarray, "others joints"]) -> Float[np.ndarray, " shifts"]:
     """Return for each shift the sum over joints and rows k of a[k + shift] * b[k]; the first shift is 1 - len(b)."""
     count = len(a) + len(b) - 1
     size = 1 << (count - 1).bit_length()  # padded with zeros, so that the two ends do not overlap
@@ -368,8 +368,8 @@ def _correlate(a: SamplesByJoint, b: Float[np.ndarray, "others joints"]) -> Floa
 
 
 def _compute_sums_of_squares(
-    values: SamplesByJoint, start: Int[np.ndarray, "shifts"], stop: Int[np.ndarray, "shifts"]
-) -> Float[np.ndarray, "shifts"]:
+    values: SamplesByJoint, start: Int[np.ndarray, " shifts"], stop: Int[np.ndarray, " shifts"]
+) -> Float[np.ndarray, " shifts"]:
     """Return for each shift the sum of the squares of rows ``start:stop``."""
     sums = np.concatenate(([0.0], np.cumsum(np.sum(values * values, axis=1))))
     return np.asarray(sums[stop] - sums[start])

@@ -58,7 +58,7 @@ def find_clock_faults(log: Log) -> RowEdits:
     return RowEdits(tuple(findings), drop=drop, split=split)
 
 
-def are_gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
+def are_gaps(steps: Float[np.ndarray, " steps"], median: float) -> Bool[np.ndarray, " steps"]:
     """Return for each step whether it is a gap."""
     return np.asarray(steps > (MAX_STEP_RATIO + TIMESTAMP_ROUNDING) * median)
 
@@ -108,7 +108,7 @@ def _report_impossible_step(median: float) -> Finding:
     )
 
 
-def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
+def _report_gaps(t: PerSample, steps: Float[np.ndarray, " steps"], wide: list[int], median: float) -> Finding:
     shown = ", ".join(f"{1e3 * float(steps[k]):.4g} ms after t = {t[k]:.12g} s" for k in wide[:MAX_LISTED_GAPS])
     shown += " …" if len(wide) > MAX_LISTED_GAPS else ""
     return Finding(
@@ -121,7 +121,7 @@ def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int
     )
 
 
-def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
+def _report_sampling(steps: Float[np.ndarray, " steps"], median: float) -> Finding:
     """Return the finding about rate and jitter. ``steps`` is reordered in place."""
     jitter = _compute_standard_deviation(steps) / median
     low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
@@ -142,7 +142,7 @@ def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Findin
     )
 
 
-def _compute_standard_deviation(steps: Float[np.ndarray, "steps"]) -> float:
+def _compute_standard_deviation(steps: Float[np.ndarray, " steps"]) -> float:
     """Return the standard deviation, computed chunk by chunk to save memory."""
     mean = float(np.mean(steps))
     chunks = (steps[k : k + STEPS_PER_CHUNK] for k in range(0, len(steps), STEPS_PER_CHUNK))

@@ -79,7 +79,7 @@ def _find_splits(log: Log, drop: RowIndices) -> StartIndices:
     return kept[1:][are_gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
 
 
-def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
+def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, " extended"]:
     """Return the implausible rows and the short runs of rows between them, or between them and an end of the log."""
     if not len(implausible):
         return to_row_indices()
@@ -88,7 +88,7 @@ def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, "ext
     return np.unique(np.concatenate([implausible, *short_runs]))
 
 
-def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended"]:
+def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, " extended"]:
     """Return the garbage and the rows next to it that a jump separates from the rest of the log."""
     if not len(garbage) or len(garbage) == len(log):
         return garbage
@@ -104,7 +104,7 @@ def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended
 
 
 @np.errstate(invalid="ignore", over="ignore")  # differences of numbers that are not finite, or hardly
-def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
+def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, " steps"]:
     """Return for each row whether time or a position jumps between this row and the next."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
@@ -116,7 +116,7 @@ def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
     return np.asarray(jumps)
 
 
-def _find_quantile(values: Float[np.ndarray, "steps"], share: float) -> float:
+def _find_quantile(values: Float[np.ndarray, " steps"], share: float) -> float:
     """Return a quantile of the finite values; 0 if there are none."""
     finite = values[np.isfinite(values)]
     return float(np.quantile(finite, share)) if len(finite) else 0.0
@@ -202,7 +202,7 @@ def find_held_rows(log: Log) -> RowEdits:
     return RowEdits((finding,), drop=drop, split=last[last - first > MAX_HELD_ROWS] + 1)
 
 
-def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Bool[np.ndarray, "rows"]:
+def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Bool[np.ndarray, " rows"]:
     """Return for each run of equal rows whether any joint moves just before and just after the run."""
     moving = np.zeros(len(first), dtype=bool)
     if not len(first):
@@ -298,7 +298,7 @@ def _find_steps(values: PerSample, start: int, min_distance: float) -> RowIndice
     return np.flatnonzero(large[:-1] | large[1:]) + start
 
 
-def _compute_distances_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
+def _compute_distances_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, " rows"]:
     """Return the distance of each row from the median of five rows: the row itself and its four nearest rows."""
     distances = np.empty(len(rows))
     for start in range(0, len(rows), ROWS_PER_CHUNK):

@@ -141,7 +141,7 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
     return frequency[1:], np.ascontiguousarray((total / count)[:, 1:].T)
 
 
-def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, "joints"]:
+def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, " joints"]:
     """Return for each joint whether the peak of its position spectrum is well above the noise floor."""
     high = frequency > 0.5 * MAX_CUTOFF_RATIO * rate
     # The lowest lines are left out, because the division by omega^2 amplifies noise that leaks into them.
@@ -176,7 +176,7 @@ def choose_window_size(log: Log, grid: Grid) -> int:
     return min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
 
 
-def make_taper(size: int) -> Float[np.ndarray, "samples"]:
+def make_taper(size: int) -> Float[np.ndarray, " samples"]:
     """Return the window function for ``size`` samples after they were differenced or averaged in pairs."""
     return np.asarray(np.kaiser(size, 9.0)[:-1])  # side lobes of 1e-7, so that the motion does not leak into the noise
 
@@ -199,7 +199,7 @@ def sample_windows(
 
 
 def transform(
-    signal: ChannelsBySample, taper: Float[np.ndarray, "samples"], rate: float
+    signal: ChannelsBySample, taper: Float[np.ndarray, " samples"], rate: float
 ) -> Shaped[np.ndarray, "channels lines"]:
     """Return the Fourier transform of a signal without its mean; the squared magnitude is a power per Hz."""
     centred = signal - signal.mean(axis=1, keepdims=True)

@@ -47,14 +47,14 @@ class DriveDirections:
     """
 
     rates: Float[np.ndarray, "drives joints"]
-    smooth_speeds: Float[np.ndarray, "drives"]
+    smooth_speeds: Float[np.ndarray, " drives"]
 
     @property
     def row_count(self) -> int:
         return len(self.rates)
 
     @property
-    def row_drives(self) -> Int[np.ndarray, "rows"]:
+    def row_drives(self) -> Int[np.ndarray, " rows"]:
         """The drive of every row of an alternative."""
         return np.arange(self.rates.shape[0])
 
@@ -66,7 +66,7 @@ class DriveDirections:
             _take_smooth_sign(speeds, smooth_speed)  # there are many times more samples than are kept
         return velocity
 
-    def without_joints(self, held: Bool[np.ndarray, "joints"]) -> DriveDirections:
+    def without_joints(self, held: Bool[np.ndarray, " joints"]) -> DriveDirections:
         """Return the directions while these joints do not move."""
         return replace(self, rates=self.rates * ~held)
 
@@ -90,18 +90,18 @@ class PoseDirections:
     pairs: Int[np.ndarray, "pairs 2"]
     compute_rates: Callable[[SamplesByJoint], PairsBySample]
     smooth_speeds: Float[np.ndarray, "alternatives drives"]
-    moves: Bool[np.ndarray, "joints"]
+    moves: Bool[np.ndarray, " joints"]
 
     @property
     def row_count(self) -> int:
         return len(self.smooth_speeds) * len(self.pairs)
 
     @property
-    def row_drives(self) -> Int[np.ndarray, "rows"]:
+    def row_drives(self) -> Int[np.ndarray, " rows"]:
         """The drive of every row of an alternative."""
         return self.pairs[:, 0]
 
-    def evaluate(self, qd: ChannelsBySample, rates: PairsBySample) -> Iterator[Float[np.ndarray, "samples"]]:
+    def evaluate(self, qd: ChannelsBySample, rates: PairsBySample) -> Iterator[Float[np.ndarray, " samples"]]:
         """Yield ratio times direction of every pair at each sample, before the low-pass."""
         drives, joints = self.pairs.T
         velocity = np.zeros((self.smooth_speeds.shape[1], qd.shape[1]))
@@ -125,7 +125,7 @@ class PoseDirections:
         rates = self.compute_rates(np.ascontiguousarray(q[:, chosen].T))
         return rates if step == 1 else np.asarray(CubicSpline(chosen, rates, axis=1)(np.arange(count)))
 
-    def without_joints(self, held: Bool[np.ndarray, "joints"]) -> PoseDirections:
+    def without_joints(self, held: Bool[np.ndarray, " joints"]) -> PoseDirections:
         """Return the directions while these joints do not move."""
         return replace(self, moves=self.moves & ~held)
 
@@ -134,7 +134,7 @@ class PoseDirections:
         return replace(self, smooth_speeds=speeds)
 
 
-def _take_smooth_sign(speeds: Float[np.ndarray, "samples"], smooth_speed: float) -> None:
+def _take_smooth_sign(speeds: Float[np.ndarray, " samples"], smooth_speed: float) -> None:
     """Replace velocities by directions between -1 and 1, in place."""
     width = speeds * speeds
     width += smooth_speed**2
@@ -208,8 +208,8 @@ class RestRule:
     """
 
     rates: Float[np.ndarray, "drives joints"]
-    moves: Bool[np.ndarray, "joints"]
-    speeds: Float[np.ndarray, "drives"]
+    moves: Bool[np.ndarray, " joints"]
+    speeds: Float[np.ndarray, " drives"]
     min_samples: int
     min_stick_samples: int
     margin: int
@@ -221,7 +221,7 @@ class RestRule:
             resting[rate != 0.0] |= self.find_rests(abs((rate * self.moves) @ qd), float(speed))
         return resting
 
-    def find_rests(self, speed: Float[np.ndarray, "samples"], slow_speed: float) -> Bool[np.ndarray, "samples"]:
+    def find_rests(self, speed: Float[np.ndarray, " samples"], slow_speed: float) -> Bool[np.ndarray, " samples"]:
         """Return True at the rests of one drive, and at ``margin`` samples around them."""
         starts, stops = _find_runs(speed <= slow_speed)
         wide_starts, wide_stops = _find_runs(speed <= 2.0 * slow_speed)
@@ -239,7 +239,7 @@ class RestRule:
 def make_rest_rule(
     preparation: Preparation,
     rates: Float[np.ndarray, "drives joints"],
-    held: Bool[np.ndarray, "joints"] | None = None,
+    held: Bool[np.ndarray, " joints"] | None = None,
 ) -> RestRule:
     """Return the rule for one log. ``rates``: those of the drives that can stick; ``held``: joints that never move.
 
@@ -272,8 +272,8 @@ def remake_rest_rule(rule: RestRule, preparation: Preparation) -> RestRule:
 
 
 def _find_runs(
-    condition: Bool[np.ndarray, "samples"],
-) -> tuple[Int[np.ndarray, "runs"], Int[np.ndarray, "runs"]]:
+    condition: Bool[np.ndarray, " samples"],
+) -> tuple[Int[np.ndarray, " runs"], Int[np.ndarray, " runs"]]:
     """Return the first samples of the runs at which a condition holds, and the samples after their ends."""
     changes = np.flatnonzero(np.diff(condition, prepend=False, append=False))
     return changes[::2], changes[1::2]

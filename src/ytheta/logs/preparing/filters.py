@@ -155,8 +155,8 @@ MIN_EFFECT = 1e-17
 class ZeroPhaseFilter:
     """A filter that is symmetric in time; the comment above defines its poles, weights and direct part."""
 
-    poles: Shaped[np.ndarray, "modes"]
-    weights: Shaped[np.ndarray, "modes"]
+    poles: Shaped[np.ndarray, " modes"]
+    weights: Shaped[np.ndarray, " modes"]
     direct: float = 0.0
 
     def compute_decay_length(self, fraction: float) -> int:
@@ -238,7 +238,7 @@ class BlockFilter:
         return _to_real(poles**number / np.where(number == reach - 1, 1.0 - poles, 1.0))
 
     @cached_property
-    def _doublings(self) -> list[tuple[int, Shaped[np.ndarray, "modes"]]]:
+    def _doublings(self) -> list[tuple[int, Shaped[np.ndarray, " modes"]]]:
         """Distances in blocks, 1, 2, 4 ..., and factors of the states at these distances, while they have an effect."""
         doublings, distance, factor = [], 1, self.filter.poles**self.size
         while np.abs(factor).max() > MIN_EFFECT:

@@ -74,7 +74,7 @@ def check_period(log: Log, grid: Grid, period: float) -> None:
         )
 
 
-def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, "lags"], float]:
+def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, " lags"], float]:
     """Return the dissimilarity at each lag, and the seconds from one lag to the next.
 
     The dissimilarity is the mean square difference between the motion and the same motion one lag later, divided by

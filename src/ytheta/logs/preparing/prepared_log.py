@@ -51,7 +51,7 @@ class MotionSamples:
     qdd: SamplesByJoint
     tau: SamplesByJoint | None
     raw_tau: SamplesByJoint | None
-    rows: Int[np.ndarray, "samples"]
+    rows: Int[np.ndarray, " samples"]
     direction: Float[np.ndarray, "samples drives"] | None = None
     resting: Bool[np.ndarray, "samples joints"] | None = None
 
@@ -126,7 +126,7 @@ def prepare_span(
         kept_directions = slice(span.core.start, span.core.stop, preparation.decimate)
         if rest is not None:
             resting = np.ascontiguousarray(rest.evaluate(all_velocities)[:, kept_directions].T)
-        signs: Iterable[Float[np.ndarray, "grid"]] = ()
+        signs: Iterable[Float[np.ndarray, " grid"]] = ()
         if isinstance(directions, PoseDirections):
             positions = np.concatenate([differentiator.smooth(sample(log.q, k, span)) for k in range(joints)])
             positions = differentiator.differentiate(positions, 0, slice(0, positions.shape[1]))
@@ -192,7 +192,7 @@ def prepare_log(
 
 def _compute_velocity_for_directions(
     preparation: Preparation, sample: Callable[[SamplesByJoint, int], OneByGrid]
-) -> Iterator[Float[np.ndarray, "grid"]]:
+) -> Iterator[Float[np.ndarray, " grid"]]:
     """Yield the velocity of every joint at all samples of a piece, low-passed with the higher cut-off of directions."""
     log, differentiator = preparation.log, preparation.direction_differentiator
     for joint in range(log.q.shape[1]):

@@ -68,7 +68,7 @@ class Grid:
 
     def find_nearest_rows(
         self, log: Log, segment: tuple[int, int], start: int, stop: int
-    ) -> Int[np.ndarray, "samples"]:
+    ) -> Int[np.ndarray, " samples"]:
         """Return the recorded rows nearest to samples ``start:stop`` of a segment."""
         first, end = segment
         if self.by_rows:

@@ -144,9 +144,9 @@ class ReplacedRows:
     """Rows of a block that a kernel does not compute: row ``rows[k]`` is ``factors[k]`` times signal ``owners[k]``."""
 
     signals: Float[np.ndarray, "samples signals"]
-    rows: Int[np.ndarray, "replaced"]
-    owners: Int[np.ndarray, "replaced"]
-    factors: Float[np.ndarray, "replaced"]
+    rows: Int[np.ndarray, " replaced"]
+    owners: Int[np.ndarray, " replaced"]
+    factors: Float[np.ndarray, " replaced"]
 
 
 def make_consumer(

@@ -43,7 +43,7 @@ class Closure:
     """
 
     coordinates: dict[str, float]
-    q: Float[np.ndarray, "joints"]
+    q: Float[np.ndarray, " joints"]
     loops: tuple[equations.LoopState, ...]
     freedom: int
     determined: bool
@@ -111,7 +111,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
 
 def _close_on_branch(
     robot: Robot, x: SamplesByCoordinate, before: SamplesByCoordinate, free: Sequence[int]
-) -> tuple[SamplesByCoordinate, Bool[np.ndarray, "samples"]]:
+) -> tuple[SamplesByCoordinate, Bool[np.ndarray, " samples"]]:
     """Close samples that come from the poses ``before``. Return them, and whether each is closed and on its branch."""
     x, closed = equations.close_near(robot, x, free)
     return x, closed & equations.are_on_same_side(robot, before, x, free)

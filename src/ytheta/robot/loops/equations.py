@@ -80,7 +80,7 @@ def compute_tangents(
 
 def are_on_same_side(
     robot: Robot, x: SamplesByCoordinate, other: SamplesByCoordinate, free: Sequence[int]
-) -> Bool[np.ndarray, "samples"]:
+) -> Bool[np.ndarray, " samples"]:
     """Whether no singular pose of the free coordinates is between two poses near each other.
 
     At a singular pose, a singular value of the Jacobian J passes zero, so that the determinant of J^T J', with J' at
@@ -118,7 +118,7 @@ def compute_rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
 
 def close_near(
     robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_iterations: int = MAX_ITERATIONS
-) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
+) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, " samples"]]:
     """Close the loops of samples by changing their free coordinates, with Newton's method started at x.
 
     Return the coordinates, and whether each sample is closed. If loops cannot close, the coordinates approach the pose

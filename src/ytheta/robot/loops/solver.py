@@ -61,7 +61,7 @@ FindStep: TypeAlias = Callable[[SamplesByCoordinate], NewtonStep]
 FindTangents: TypeAlias = Callable[[SamplesByCoordinate], Float[np.ndarray, "samples free driving"]]
 # Closes samples, given the closed poses from which they came; returns also whether each is closed and on its branch
 Close: TypeAlias = Callable[
-    [SamplesByCoordinate, SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]
+    [SamplesByCoordinate, SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, " samples"]]
 ]
 
 
@@ -104,7 +104,7 @@ def continue_to(
     goal: SamplesByCoordinate,
     driving: Sequence[int],
     free: Sequence[int],
-) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
+) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, " samples"]]:
     """Move closed samples towards their goals in strides, which are shortened if the free coordinates change fast.
 
     ``driving`` lists the indices of the actuated coordinates that move loops. Coordinates that are neither driving nor
@@ -144,7 +144,7 @@ def keep_direction(
     before: Float[np.ndarray, "samples free driving"],
     after: Float[np.ndarray, "samples free driving"],
     change: Float[np.ndarray, "samples driving"],
-) -> Bool[np.ndarray, "samples"]:
+) -> Bool[np.ndarray, " samples"]:
     """Whether the free coordinates move with similar velocities before and after a change of the driving coordinates.
 
     ``before`` and ``after`` are the tangents at both poses. False if a tangent is infinite.

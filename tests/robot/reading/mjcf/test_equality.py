@@ -25,7 +25,7 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 
 
-def compute_residuals(text: str) -> Iterator[tuple[Robot, Float[np.ndarray, "joints"], Float[np.ndarray, "rows"]]]:
+def compute_residuals(text: str) -> Iterator[tuple[Robot, Float[np.ndarray, " joints"], Float[np.ndarray, " rows"]]]:
     """The robot, joint positions, and MuJoCo's residual of the constraint; the initial configuration comes first."""
     robot, model = read_both(text)
     data, rng = mujoco.MjData(model), np.random.default_rng(3)

@@ -23,7 +23,7 @@ _jaxtyped = jaxtyping.jaxtyped
 
 # Calls of each function that are checked: so many at the beginning of each test, then one of so many. To check all of
 # them took two fifths of the time of the tests; wrong types and shapes rarely come only after many right ones.
-FIRST_CALLS = 30
+FIRST_CALLS = 5
 INTERVAL = 50
 _test_number = 0
 
@@ -53,16 +53,18 @@ def checked(thing: Any) -> Any:
         return thing
     if thing.__name__ == "__del__":  # has no arguments, and may be called when nothing can be imported any more
         return thing
-    if "<locals>" in thing.__qualname__:
-        calls = _inner_functions.setdefault(thing.__code__, _Calls())
-        if not calls.choose():
-            return thing
-    calls, check_call = _Calls(), None
+    if "<locals>" in thing.__qualname__ and not _choose_inner(thing.__code__):
+        return thing
+    check_call: Any = None
+    test, count = -1, 0
 
     @functools.wraps(thing)
     def checking(*args: Any, **kwargs: Any) -> Any:
-        nonlocal check_call
-        if not calls.choose():
+        nonlocal check_call, test, count
+        if test != _test_number:
+            test, count = _test_number, 0
+        count += 1
+        if count > FIRST_CALLS and count % INTERVAL:
             return thing(*args, **kwargs)
         if check_call is None:  # made when it is needed: most functions are never called by the tests of one process
             check_call = _make_check(thing)
@@ -71,23 +73,16 @@ def checked(thing: Any) -> Any:
     return checking
 
 
-class _Calls:
-    """The number of calls of a function within a test: the first ones are checked, and some of the others."""
-
-    def __init__(self) -> None:
-        self._test, self._count = -1, 0
-
-    def choose(self) -> bool:
-        """Count a call; return whether it is checked."""
-        if self._test != _test_number:
-            self._test, self._count = _test_number, 0
-        self._count += 1
-        return self._count <= FIRST_CALLS or self._count % INTERVAL == 0
+# How often functions have been made, in each test, that are defined whenever the function around them is called.
+_made: dict[CodeType, tuple[int, int]] = {}
 
 
-_inner_functions: dict[
-    CodeType, _Calls
-] = {}  # those that are defined again whenever the function around them is called
+def _choose_inner(code: CodeType) -> bool:
+    """Return whether a function within a function is checked: the first ones in each test, and some of the others."""
+    test, count = _made.get(code, (-1, 0))
+    count = count + 1 if test == _test_number else 1
+    _made[code] = _test_number, count
+    return count <= FIRST_CALLS or count % INTERVAL == 0
 
 
 def _make_check(function: Any) -> Any:

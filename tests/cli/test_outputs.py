@@ -36,7 +36,7 @@ def test_outputs_are_checked_before_the_work(folder: Path) -> None:
         ):
             assert words in refused("identify", "lu-two-link", "a.npz", *output, cwd=folder)
         assert "would be overwritten" in refused("identify", "true.toml", "a.npz", "-o", "./true.toml", cwd=folder)
-    with mock.patch("ytheta.cli.predict.show_progress", side_effect=AssertionError):
+    with mock.patch("ytheta.cli.log_options.show_progress", side_effect=AssertionError):
         assert "extension .csv or .parquet" in refused("predict", "lu-two-link", "a.npz", "-o", "t.txt", cwd=folder)
         assert "would be overwritten" in refused("predict", "lu-two-link", "b.csv", "-o", "b.csv", cwd=folder)
 

@@ -17,7 +17,12 @@ from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
 from ytheta.errors import InputError
-from ytheta.identifiability.numeric import MIN_SINGULAR_VALUE, base_parameters, count_independent
+from ytheta.identifiability.numeric import (
+    MIN_SINGULAR_VALUE,
+    _compute_singular_vectors,
+    base_parameters,
+    count_independent,
+)
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
@@ -203,3 +208,17 @@ def test_robots_without_motion_are_refused() -> None:
 
 def test_no_selected_parameters_give_no_base_parameters() -> None:
     assert len(base_parameters(ytheta.load("ur10"), selected=())) == 0
+
+
+def test_singular_vectors_if_divide_and_conquer_does_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for Cassie of MuJoCo's Menagerie on some processors."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    matrix = np.random.default_rng(0).normal(size=(7, 5)) @ np.diag([1.0, 1.0, 0.5, 1e-3, 0.0])
+    expected_sizes, expected = _compute_singular_vectors(matrix)
+    monkeypatch.setattr(np.linalg, "svd", fail)
+    sizes, vectors = _compute_singular_vectors(matrix)
+    np.testing.assert_allclose(sizes, expected_sizes, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(abs(np.sum(vectors * expected, axis=1)), 1.0, rtol=1e-9)  # equal but for signs

@@ -182,10 +182,27 @@ def _decompose(
         factor[:, place[block.columns[kept]]] = R
         factors.append(factor)
     R = np.linalg.qr(np.concatenate(factors), mode="r")
-    _, sizes, vectors = np.linalg.svd(R, full_matrices=False)
+    sizes, vectors = _compute_singular_vectors(R)
     directions = np.zeros((len(vectors), len(is_selected)))
     directions[:, selected] = vectors
     return sizes, directions
+
+
+def _compute_singular_vectors(
+    matrix: Float[np.ndarray, "rows columns"],
+) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values columns"]]:
+    """Return singular values and right singular vectors.
+
+    NumPy's divide-and-conquer method does not converge for a few matrices, depending on the processor; the slower QR
+    iteration then gives the same decomposition.
+    """
+    try:
+        _, sizes, vectors = np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:
+        from scipy.linalg import svd  # imported here, since it is hardly ever needed
+
+        _, sizes, vectors = svd(matrix, full_matrices=False, lapack_driver="gesvd")
+    return sizes, vectors
 
 
 @dataclass(frozen=True, eq=False)

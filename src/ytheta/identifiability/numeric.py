@@ -182,7 +182,7 @@ def _decompose(
         factor[:, place[block.columns[kept]]] = R
         factors.append(factor)
     R = np.linalg.qr(np.concatenate(factors), mode="r")
-    sizes, vectors = _compute_singular_vectors(R)
+    sizes, vectors = _compute_singular_vectors(np.asarray(R))
     directions = np.zeros((len(vectors), len(is_selected)))
     directions[:, selected] = vectors
     return sizes, directions

@@ -164,7 +164,7 @@ def test_interruptions_at_random_moments(tmp_path: Path) -> None:
         "simulate lu-two-link --runs 100000 --seconds 100 --threads 2 --json",
         f"identify lu-two-link {log.name} -o NUMBER.toml",
     ]
-    moments = [(command, rng.uniform(0.02, 1.2)) for command in commands for _ in range(6)]
+    moments = [(command, rng.uniform(0.02, 1.2)) for command in commands for _ in range(5)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a fork must have no other threads
     script = [sys.executable, "-c", AT_RANDOM, json.dumps(moments)]
     result = subprocess.run(script, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)

@@ -6,7 +6,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import pytest
 
 import ytheta as yt
 from ytheta.robot.mjcf_writer import to_mjcf

@@ -23,7 +23,7 @@ _jaxtyped = jaxtyping.jaxtyped
 
 # Calls of each function that are checked: so many at the beginning of each test, then one of so many. To check all of
 # them took two fifths of the time of the tests; wrong types and shapes rarely come only after many right ones.
-FIRST_CALLS = 2
+FIRST_CALLS = 3
 INTERVAL = 50
 _test_number = 0
 

@@ -178,13 +178,17 @@ def test_interruptions_at_random_moments(tmp_path: Path) -> None:
         outputs = [path.name for path in tmp_path.glob(f"{k}.*") if path.suffix in (".csv", ".toml")]
         assert seconds < limit, told
         assert "Traceback" not in told, told
+        for name in outputs:
+            if name.endswith(".toml"):
+                assert len(yt.read_model(tmp_path / name).robot.actuated) == 2, told  # it is complete
         if code == 0 and command.startswith("excite"):  # the search had begun
             assert json.loads((tmp_path / f"{k}.out").read_text())["search"]["ending"] == "interrupted", told
             assert outputs == [f"{k}.csv"], told
-        elif code == 0:  # a fast machine
+        elif code in (0, -signal.SIGINT):  # a fast machine: the command had ended, or Python itself was about to end
             assert outputs == [f"{k}.toml"], told
-        else:
-            assert (code, outputs) == (130, []), told
+        else:  # identify may have written its model before it was interrupted
+            assert code == 130, told
+            assert outputs == [] or command.startswith("identify"), told
             assert (tmp_path / f"{k}.err").read_text().splitlines()[-1] == "interrupted", told
 
 

@@ -27,6 +27,7 @@ class FitFindingCode(StrEnum):
     GRAVITY = "gravity"  # the log contradicts the described gravity
     PRIOR = "prior"  # it says nothing about the links, or it was identified from the same log
     CONSISTENCY = "consistency"  # physically consistent bodies fit the log clearly worse than the estimate
+    OTHER_ROBOT = "other robot"  # the log contradicts the described links as that of another robot would
     MASS = "mass"  # the bodies weigh much more or less than the description
 
 
@@ -44,4 +45,5 @@ CONTRADICTIONS = (
     FitFindingCode.NEGATIVE,
     FitFindingCode.LENGTHS,
     FitFindingCode.GRAVITY,
+    FitFindingCode.OTHER_ROBOT,
 )

@@ -7,6 +7,9 @@ Covariance    cov = sum_j (v_j c_j + e_j²) P_j
                     of equations and the degrees of freedom d_j
               e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
+              The residuals are those of the model, and P_j are the matrices of the estimate without constraints. If
+              the robot consists of bodies, as it does, constraints take away a part of the error, never more: the
+              nearest point of a convex set is not farther from a point of the set than the estimate was
 """
 
 from __future__ import annotations
@@ -31,10 +34,11 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 @dataclass(frozen=True, eq=False)
 class FitStatistics:
-    """Noise, covariance and standard deviations of an estimate. Its arrays are read-only.
+    """Noise, covariance and standard deviations of a model. Its arrays are read-only.
 
     Attributes
     ----------
+    beta              the base parameters of the model: those of the estimate, or of bodies
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights
     fit               torque errors on the logs of the fit
@@ -45,6 +49,7 @@ class FitStatistics:
                       part of the covariance that is due to uncertain transition speeds; None if none was chosen
     """
 
+    beta: PerBase
     estimate: Estimate
     normal_equations: NormalEquations
     fit: TorqueErrors
@@ -65,7 +70,7 @@ class FitStatistics:
     def noise(self) -> PerJoint:
         """Standard deviation of each joint's equations: of their residuals, corrected for degrees of freedom."""
         counts, used = self.normal_equations.counts, self.autocorrelation_time * self.estimate.degrees_of_freedom
-        return freeze(compute_noise(self.normal_equations.residual_squares(self.estimate.beta), counts - used))
+        return freeze(compute_noise(self.normal_equations.residual_squares(self.beta), counts - used))
 
     @cached_property
     def torque_noise(self) -> PerJoint:

@@ -4,8 +4,8 @@ plan       at which cut-off each log is fitted and judged, and which velocity it
 equations  of the planned logs, for any transition speeds of friction and any families of parameters
 choice     transition speeds, rotor inertias and friction laws that the data speak for
 estimate   by the estimator of the request; load-dependent friction must reproduce the torque on which it depends
-errors     of the estimate and of the description, on the logs of the fit and of the validation
-bodies     physically consistent bodies nearest to the estimate, if the geometry is known
+bodies     the model: the most likely physically consistent bodies, if the geometry is known; else the estimate
+errors     of the estimate, the model and the description, on the logs of the fit and of the validation
 findings   about the logs, the model and the bodies
 result     all of this in one value
 """
@@ -26,9 +26,12 @@ from ytheta.identification.assessment.residuals import ErrorComputation
 from ytheta.identification.assessment.torque_errors import TorqueErrors, is_described
 from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import (
+    MAX_NEGLIGIBLE_ERROR,
+    BodyFit,
+    BodyProblem,
     ConsistencyCost,
-    StandardParameters,
-    find_standard_parameters,
+    describe_standard_parameters,
+    fit_bodies,
 )
 from ytheta.identification.equations.autocorrelation import (
     compute_equation_autocorrelation_time,
@@ -71,7 +74,7 @@ from ytheta.identification.result import Identification, describe_origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import PerBase, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,15 +117,16 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     model, problem, estimator, estimate = _estimate_with_own_load(request, model)
     report("computing the errors")
     speeds = find_highest_speeds(request.robot, request.fit_logs)
-    bounded = bound_friction(problem.base.robot, problem.base.independent, estimate.beta, speeds)
-    load = None if model.load is None else make_rigid_torque(problem, estimate.beta)
-    errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
-    fit, validation = errors.compute_fit_errors(estimate.beta), errors.compute_validation_errors(estimate.beta)
-    base = problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds))
-    time = None  # that of the errors, each of whose samples is an equation
-    if request.form != "differential" or plan.is_fit_judged_apart:
-        time = compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
-    statistics = FitStatistics(estimate, problem.normal_equations(), fit, time, model.compute_transition_covariance())
+    free = _assess(request, plan, model, problem, estimate, estimate.beta, speeds)
+    assessed, standard, cost = free, None, None
+    if free.base.standard_combinations is not None:
+        report("finding the bodies")
+        body_problem, bodies = _fit_bodies(request, problem, free.base.standard_combinations, free, speeds)
+        beta = free.base.standard_combinations.K @ bodies.theta
+        assessed = _assess(request, plan, model, problem, estimate, beta, speeds)
+        standard = describe_standard_parameters(body_problem, bodies, estimate, assessed.statistics.covariance)
+        cost = _compare(free, assessed)
+    base, errors = assessed.base, assessed.errors
     origin = describe_origin(
         request.fit_logs,
         request.validation_logs,
@@ -137,35 +141,34 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     findings = (
         *_find_log_findings(request, plan, repeated),
         *find_model_findings(problem, estimator, estimate, base, model),
-        *(find_rests(request.robot.actuated, fit, validation) if request.leaves_out_rest else ()),
+        *(find_rests(request.robot.actuated, assessed.fit, assessed.validation) if request.leaves_out_rest else ()),
         *diagnose(problem, request.fit_logs),
     )
-    judged = model.equations.validation_sources or model.equations.sources
-    causes = find_residual_causes(errors.form, judged, estimate.beta, known=KnownTorque(errors.base))
-    reported = errors.compute_reported_errors(estimate.beta)
-    standard, cost, description_errors = None, None, None
-    if base.standard_combinations is None:
-        findings += tuple(find_impossible_parameters(base, statistics, speeds))
+    description_errors = None
+    if standard is None or cost is None:
+        findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
     else:
         description_errors = _compute_description_errors(errors, model, problem, base)
-        report("finding the bodies")
-        standard, cost = _find_bodies(request, base.standard_combinations, statistics, errors, validation, speeds)
         findings += tuple(find_body_findings(base.robot, standard, cost, estimate, origin.prior))
+    judged = model.equations.validation_sources or model.equations.sources
     return Identification(
         base,
+        assessed.statistics.beta,
         estimate,
-        statistics.normal_equations,
-        fit,
-        validation,
+        problem.normal_equations(),
+        assessed.fit,
+        assessed.validation,
         origin,
         findings,
-        statistics.equation_autocorrelation_time,
+        assessed.statistics.equation_autocorrelation_time,
         choice=model.choice,
         standard=standard,
         consistency_cost=cost,
-        residual_causes=causes,
-        transition_covariance=statistics.transition_covariance,
-        reported=reported,
+        residual_causes=find_residual_causes(
+            errors.form, judged, assessed.statistics.beta, known=KnownTorque(errors.base)
+        ),
+        transition_covariance=assessed.statistics.transition_covariance,
+        reported=errors.compute_reported_errors(assessed.statistics.beta),
         description_errors=description_errors,
     )
 
@@ -255,35 +258,70 @@ def _compute_description_errors(
     return errors.compute_description_errors(base.beta, load)
 
 
-def _find_bodies(
+@dataclass(frozen=True, eq=False)
+class _Assessed:
+    """Errors and statistics of parameters: those of the free estimate, or of the model.
+
+    ``base``: the parameters, of the robot with friction that is bounded where it falls. ``errors`` computes errors on
+    any logs.
+    """
+
+    base: ModelParameters
+    errors: ErrorComputation
+    fit: TorqueErrors
+    validation: TorqueErrors | None
+    statistics: FitStatistics
+
+
+def _assess(
     request: Request,
-    base: BaseParameters,
-    statistics: FitStatistics,
-    errors: ErrorComputation,
-    validation: TorqueErrors | None,
+    plan: PreparationPlan,
+    model: SelectedModel,
+    problem: EstimationProblem,
+    estimate: Estimate,
+    beta: PerBase,
     speeds: Mapping[str, float],
-) -> tuple[StandardParameters, ConsistencyCost]:
-    """Return the physically consistent bodies nearest to the estimate, and what consistency costs in torque error."""
-    variances = statistics.error_variances
-    standard = find_standard_parameters(
-        base,
-        statistics.estimate,
-        statistics.normal_equations,
-        statistics.covariance,
-        np.where(variances > 0.0, 1.0 / np.where(variances > 0.0, variances, 1.0), 0.0),
-        settings=request.prior,
-        bounds=request.bounds,
-        highest_speeds=speeds,
+) -> _Assessed:
+    """Compute errors and statistics for these values of the parameters."""
+    bounded = bound_friction(problem.base.robot, problem.base.independent, beta, speeds)
+    load = None if model.load is None else make_rigid_torque(problem, beta)
+    errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
+    fit, validation = errors.compute_fit_errors(beta), errors.compute_validation_errors(beta)
+    time = None  # that of the errors, each of whose samples is an equation
+    if request.form != "differential" or plan.is_fit_judged_apart:
+        time = compute_equation_autocorrelation_time(problem, beta, estimate.hat)
+    equations, transitions = problem.normal_equations(), model.compute_transition_covariance()
+    return _Assessed(
+        problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds)),
+        errors,
+        fit,
+        validation,
+        FitStatistics(beta, estimate, equations, fit, time, transitions),
     )
-    beta = base.K @ standard.theta
-    if request.form != "differential" or KnownTorque(base):  # then the equations are not those of the whole torque
-        percents = [each.relative_percent for each in (statistics.fit, errors.compute_fit_errors(beta))]
-    else:
-        equations = statistics.normal_equations
-        percents = [compute_error_percent(equations, each) for each in (statistics.estimate.beta, beta)]
-    bodies_validation = errors.compute_validation_errors(beta)
-    validation_percents = [None if each is None else each.relative_percent for each in (validation, bodies_validation)]
-    return standard, ConsistencyCost(*percents, *validation_percents)
+
+
+def _fit_bodies(
+    request: Request, problem: EstimationProblem, base: BaseParameters, free: _Assessed, speeds: Mapping[str, float]
+) -> tuple[BodyProblem, BodyFit]:
+    """Return the most likely physically consistent bodies, and what they are fitted with."""
+    equations, estimate, variances = (
+        problem.normal_equations(),
+        free.statistics.estimate,
+        free.statistics.error_variances,
+    )
+    body_problem = BodyProblem.of(
+        base, estimate, equations, settings=request.prior, bounds=request.bounds, highest_speeds=speeds
+    )
+    weights = np.where(variances > 0.0, 1.0 / np.where(variances > 0.0, variances, 1.0), 0.0)
+    chooses = body_problem.may_choose and free.fit.relative_percent > MAX_NEGLIGIBLE_ERROR
+    parts = problem.split_normal_equations() if chooses else ()
+    return body_problem, fit_bodies(body_problem, estimate, equations, weights, parts)
+
+
+def _compare(free: _Assessed, model: _Assessed) -> ConsistencyCost:
+    """Return the errors of the free estimate beside those of the model."""
+    validation = [None if each is None else each.relative_percent for each in (free.validation, model.validation)]
+    return ConsistencyCost(free.fit.relative_percent, model.fit.relative_percent, *validation)
 
 
 def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[Finding, ...]) -> Iterator[Finding]:

@@ -33,6 +33,8 @@ from ytheta.identification.assessment.torque_errors import (
 from ytheta.identification.assessment.verdict import (
     PredictionQuality,
     Verdict,
+    find_assumptions,
+    find_contradictions,
     find_scales,
     measure_quality,
     reach_verdict,
@@ -49,7 +51,6 @@ from ytheta.identification.equations.autocorrelation import compute_expected_aut
 from ytheta.identification.equations.differential import make_torque_kernel
 from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.estimator import Estimate
-from ytheta.identification.finding_codes import CONTRADICTIONS
 from ytheta.identification.fit_statistics import FitStatistics, compute_correlation, compute_relative_percent
 from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.plan import PreparationPlan
@@ -67,7 +68,8 @@ class Identification(Reported):
 
     Attributes
     ----------
-    beta, std         values of the base parameters and their standard deviations, in the order of ``names``
+    beta, std         values of the base parameters of the model and their standard deviations, in the order of
+                      ``names``; if the geometry is known, those of the bodies that ``robot`` has and ``save`` writes
     covariance        their covariance; ``correlation`` is their correlation matrix
     verdict           the grade of the model and its reason
     quality           errors and uncertainties of the predicted torques, by which the model is graded
@@ -76,7 +78,7 @@ class Identification(Reported):
                       no standard parameters: its friction is the identified one, and its links have no inertia
     base              the parameters that were identified: base parameters, or those of a regrouped Lagrangian if
                       the geometry is unknown
-    estimate          the result of the estimator
+    estimate          the result of the estimator, the free estimate: its parameters need not be those of bodies
     normal_equations  normal equations of the fit, without weights
     fit               torque errors on the logs of the fit, at the cut-off of the judgement: ``origin.cutoff``
     validation        torque errors on the validation logs; None without such logs
@@ -94,7 +96,7 @@ class Identification(Reported):
     choice            which rotor inertias and friction laws the data chose, and what the alternatives would have given
     standard          standard parameters with their deviations before and after the data, and the bodies; None if the
                       geometry is unknown
-    consistency_cost  what physical consistency costs in torque error; None if the geometry is unknown
+    consistency_cost  torque errors of the free estimate beside those of the model; None if the geometry is unknown
     residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
     transition_covariance
                       part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
@@ -104,6 +106,7 @@ class Identification(Reported):
     """
 
     base: ModelParameters
+    beta: PerBase
     estimate: Estimate
     normal_equations: NormalEquations
     fit: TorqueErrors
@@ -120,11 +123,6 @@ class Identification(Reported):
     description_errors: TorqueErrors | None = None
 
     @property
-    def beta(self) -> PerBase:
-        """Values of the base parameters, in the order of ``names``."""
-        return self.estimate.beta
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Names of the base parameters."""
         return self.base.names
@@ -137,6 +135,7 @@ class Identification(Reported):
     @cached_property
     def _statistics(self) -> FitStatistics:
         return FitStatistics(
+            self.beta,
             self.estimate,
             self.normal_equations,
             self.fit,
@@ -199,7 +198,9 @@ class Identification(Reported):
     def quality(self) -> PredictionQuality:
         """Errors and uncertainties of the prediction on the validation logs, or on those of the fit without them."""
         errors = self.fit if self.validation is None else self.validation
-        return measure_quality(errors, self.compute_prediction_std(errors), prismatic=self._prismatic)
+        std, coulomb = self.compute_prediction_std(errors), {name: drive.coulomb for name, drive in self.robot.drives}
+        friction = np.array([coulomb.get(name, 0.0) for name in self.base.robot.actuated])
+        return measure_quality(errors, std, prismatic=self._prismatic, dry_friction=friction)
 
     @cached_property
     def other_motion_quality(self) -> PredictionQuality | None:
@@ -283,7 +284,7 @@ class Identification(Reported):
 
     @cached_property
     def theta(self) -> Float[np.ndarray, " params"]:
-        """Standard parameters of the bodies nearest to the estimate: physically consistent.
+        """Standard parameters of the bodies: physically consistent.
 
         Raises UnsetLengthError or UnsetAngleError if the geometry is unknown.
         """
@@ -342,13 +343,13 @@ class Identification(Reported):
     @cached_property
     def verdict(self) -> Verdict:
         """The grade of the model and its reason."""
-        contradictions = [finding.statement for finding in self.findings if finding.code in CONTRADICTIONS]
         return reach_verdict(
             joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
             repeated=self.is_validation_repeated,
-            contradiction=contradictions[0] if contradictions else "",
+            contradiction=next(find_contradictions(self.findings), ""),
+            assumption=next(find_assumptions(self.findings), ""),
             certainty=self.seen,
             names=self.names,
             missing=self.missing,

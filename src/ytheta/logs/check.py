@@ -12,6 +12,7 @@ import numpy as np
 
 from ytheta.display import Reported
 from ytheta.errors import InputError
+from ytheta.logs.checking.check import MIN_LIMIT_EXCESS, is_above_limit
 from ytheta.logs.checking.units import get_min_motion_range
 from ytheta.logs.checking.velocities import MAX_RATIO_ERROR, MIN_CORRELATION, VelocityFit, compare_with_positions
 from ytheta.logs.log import ColumnOrigin, Log
@@ -165,13 +166,6 @@ def _exists(path: str | Path) -> bool:
 
 # Plausibility of each column of a log: range and limits, velocity against position, torque against effort limits.
 
-# Largest recorded speed or torque divided by its limit, since noise and overshoot exceed limits by a little. Chosen on:
-# rule of thumb.
-MAX_LIMIT_RATIO = 1.05
-# Distance in rad or m from which a position counts as beyond a limit; shorter ones are rounding. Chosen on: rule of
-# thumb.
-MIN_LIMIT_EXCESS = 1e-3
-
 
 @dataclass(frozen=True)
 class ColumnCheck:
@@ -254,7 +248,7 @@ def _judge_position(lowest: float, highest: float, limits: Limits, min_range: fl
 
 
 def _judge_velocity(highest: float, limit: float, fit: VelocityFit | None) -> tuple[bool, str]:
-    if highest > MAX_LIMIT_RATIO * limit:
+    if is_above_limit(highest, limit):
         return False, f"above the limit of {limit:.4g}"
     if fit is None:
         return True, "the joint hardly moves"
@@ -271,5 +265,5 @@ def _judge_torque(lowest: float, highest: float, limit: float) -> tuple[bool, st
         return False, "never changes"
     if not 0.0 < limit < math.inf:
         return True, "no limit known"
-    share = max(-lowest, highest) / limit
-    return share <= MAX_LIMIT_RATIO, f"{100 * share:.3g} % of the limit {limit:.4g}"
+    largest = max(-lowest, highest)
+    return not is_above_limit(largest, limit), f"{100 * largest / limit:.3g} % of the limit {limit:.4g}"

@@ -67,6 +67,7 @@ class LogFindingCode(StrEnum):
     UNITS = "units"  # angles in degrees, or time in milliseconds
     VELOCITY = "velocity"  # recorded velocity and position disagree
     STILL = "still"  # a joint hardly moves
+    LIMITS = "limits"  # a position, speed or torque is beyond a limit of the description
     SATURATION = "saturation"  # a torque stays at its minimum or maximum
     REPEATED_MOTION = "repeats"  # a log repeats the trajectory of another log
 

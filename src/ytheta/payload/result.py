@@ -183,7 +183,7 @@ class PayloadEstimate(Displayed):
         with np.errstate(divide="ignore", invalid="ignore"):
             error = np.where((scale > 0.0) & (self.fit.counts > 0.0), 100.0 * rms / scale, 0.0)
         scale = scale * (self.fit.counts > 0.0)
-        return PredictionQuality(error, np.zeros(len(scale)), scale, self.before.joint_rows)
+        return PredictionQuality(error, np.zeros(len(scale)), scale, np.zeros(len(scale)), self.before.joint_rows)
 
     @property
     def corrected_percent(self) -> float:

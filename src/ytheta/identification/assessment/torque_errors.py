@@ -25,9 +25,9 @@ from ytheta.shapes import (
     freeze,
 )
 
-# Independent samples of a joint from which it is judged by itself. Chosen on: reasoning; its error is then known within
-# 25 %.
-MIN_JUDGED_SAMPLES = 10
+# Share of the samples that are not left out because a joint rests, from which it is judged. Chosen on: reasoning; a
+# joint that moves for less time is not part of the motion.
+MIN_JUDGED_SHARE = 0.02
 
 SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 
@@ -132,8 +132,8 @@ class TorqueErrors:
 
     @property
     def judged(self) -> Bool[np.ndarray, " joints"]:
-        """Whether the errors of the joint say something about it, although samples are left out."""
-        return (self.counts == self.samples) | (self.counts >= MIN_JUDGED_SAMPLES * self.autocorrelation_time)
+        """Whether the joint moves: its errors count. How large or how correlated they are does not matter."""
+        return self.used_share >= MIN_JUDGED_SHARE
 
     @property
     def variation(self) -> PerJoint:

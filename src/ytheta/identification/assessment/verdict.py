@@ -1,19 +1,25 @@
 """The verdict of an identification: a grade and its reason in one sentence, and the quality by which it is graded.
 
 A model is graded by what it is for: the error of the torque that it predicts for new motion, relative to what the
-torque of each joint varies. Parameters may be uncertain if the prediction is not.
+torque of each joint varies. Every joint that moves counts. Parameters may be uncertain if the prediction is not.
+
+A model is never better than what is known about its log: findings that contradict the description make it doubtful, and
+assumptions about the log that nothing but the model confirms make it usable at best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
+from ytheta.findings import Finding
 from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.finding_codes import CONTRADICTIONS
+from ytheta.logs.log import LogFindingCode
 from ytheta.shapes import PerJoint, freeze
 
 # Error of all joints together, in percent of the scales of ``PredictionQuality``, up to which a model is good. Chosen
@@ -25,6 +31,12 @@ MAX_USABLE_ERROR = 20.0
 # Errors of a single joint, likewise. Chosen on: reasoning; 25 % leave 6 % of the torque's variance unexplained, 50 %
 # leave a quarter of it.
 MAX_GOOD_JOINT_ERROR, MAX_USABLE_JOINT_ERROR = 25.0, 50.0
+# Errors of a single joint in percent of its own torque, however small that is. Chosen on: reasoning; 50 % leave a
+# quarter of its variance unexplained, and above 100 % its mean would be the better prediction.
+MAX_GOOD_OWN_ERROR, MAX_USABLE_OWN_ERROR = 50.0, 100.0
+# Value in a log divided by its limit in the description, up to which the limit may be wrong; beyond it, units are more
+# likely to be. Chosen on: reasoning; units differ by a factor of 9.8 at least.
+MAX_WRONG_LIMIT_RATIO = 2.0
 # Validation error divided by the error that fit and uncertainty let expect; above it, the logs differ. Chosen on: rule
 # of thumb.
 MIN_SURPRISE_RATIO = 2.5
@@ -67,6 +79,7 @@ def reach_verdict(
     validation: TorqueErrors | None,
     repeated: bool,
     contradiction: str,
+    assumption: str = "",
     certainty: Sequence[Certainty],
     names: Sequence[str],
     missing: Sequence[MotionAdvice],
@@ -78,6 +91,7 @@ def reach_verdict(
     """Grade a model by its most serious defect: parameters that are not seen, then a contradiction, then errors.
 
     ``contradiction``: statement of how the log contradicts the description; empty if there is no contradiction.
+    ``assumption``: correction of the log that nothing but the model confirms; empty if there is none.
     ``repeated``: whether a validation log repeats the motion of the fit. ``missing``: motion that would determine more
     parameters. ``quality``: that of the prediction on the validation logs, or on those of the fit if there are none.
     ``other_motion``: the uncertainty for other motion, where nothing was measured. ``causes``: why the torque of a
@@ -94,6 +108,8 @@ def reach_verdict(
     is_new = validation is not None and not repeated
     expected = quality if is_new or other_motion is None else quality.add_uncertainty(other_motion)
     grade = choose_grade(expected)
+    if assumption and grade is Grade.GOOD:
+        grade = Grade.USABLE
     motion = describe_motion(is_validation=validation is not None, repeated=repeated)
     sentence = f"{grade.value.capitalize()}: the torque error is {_format_percent(judged.relative_percent)} on {motion}"
     if quality.total_error > max(MAX_GOOD_ERROR, MAX_SCALE_RATIO * judged.relative_percent):
@@ -116,16 +132,40 @@ def reach_verdict(
     else:
         uncertainty = _format_percent(other_motion.total_uncertainty)
         sentence += f"; uncertain parameters add {uncertainty} on other motion, for which there is no validation log"
+    if assumption:
+        sentence += f"; this assumes that {assumption}"
     return Verdict(grade, sentence + ".")
+
+
+def find_contradictions(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield statements of how a log contradicts the description."""
+    for finding in findings:
+        if finding.code in CONTRADICTIONS or (
+            finding.code == LogFindingCode.LIMITS and finding.fields["largest_ratio"] > MAX_WRONG_LIMIT_RATIO
+        ):
+            yield finding.statement
+
+
+def find_assumptions(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what a model assumes about its logs without any other evidence, as the end of a sentence."""
+    for finding in findings:
+        if finding.code == LogFindingCode.LIMITS:
+            yield f"the limits of {', '.join(finding.names)} in the description are wrong"
 
 
 def choose_grade(quality: PredictionQuality) -> Grade:
     """Return GOOD, USABLE or POOR: by the error of all joints together, and by that of the worst joint."""
-    total, worst = quality.total_error, float(np.max(quality.error, initial=0.0))
-    if total <= MAX_GOOD_ERROR and worst <= MAX_GOOD_JOINT_ERROR:
-        return Grade.GOOD
-    if total <= MAX_USABLE_ERROR and worst <= MAX_USABLE_JOINT_ERROR:
-        return Grade.USABLE
+    errors = (
+        quality.total_error,
+        float(np.max(quality.error, initial=0.0)),
+        float(np.max(quality.own_error, initial=0.0)),
+    )
+    for grade, limits in (
+        (Grade.GOOD, (MAX_GOOD_ERROR, MAX_GOOD_JOINT_ERROR, MAX_GOOD_OWN_ERROR)),
+        (Grade.USABLE, (MAX_USABLE_ERROR, MAX_USABLE_JOINT_ERROR, MAX_USABLE_OWN_ERROR)),
+    ):
+        if all(error <= limit for error, limit in zip(errors, limits, strict=True)):
+            return grade
     return Grade.POOR  # also if an error is not a number
 
 
@@ -134,8 +174,8 @@ def list_bad_joints(quality: PredictionQuality) -> list[int]:
     if choose_grade(quality) is Grade.GOOD:
         return []
     limit = min(MAX_GOOD_JOINT_ERROR, max(MAX_GOOD_ERROR, quality.total_error))
-    bad = [j for j, error in enumerate(quality.error) if error > limit]
-    return sorted(bad, key=lambda j: -quality.error[j])
+    bad = (quality.error > limit) | (quality.own_error > MAX_GOOD_OWN_ERROR)
+    return sorted(np.flatnonzero(bad).tolist(), key=lambda j: (-quality.error[j], -quality.own_error[j]))
 
 
 def describe_motion(*, is_validation: bool, repeated: bool) -> str:
@@ -159,7 +199,10 @@ def _name_joints(joints: Sequence[str], quality: PredictionQuality, causes: Mapp
     for j in bad:
         is_uncertain = quality.uncertainty[j] ** 2 > MIN_EXPLAINED_SHARE * quality.error[j] ** 2
         cause = "its parameters are uncertain" if is_uncertain else causes.get(joints[j], "")
-        texts.append(f"{joints[j]}: {_format_percent(quality.error[j])}{f', {cause}' if cause else ''}")
+        percent = _format_percent(quality.error[j])
+        if quality.own_error[j] > MAX_GOOD_OWN_ERROR:
+            percent = f"{_format_percent(quality.own_error[j])} of its own torque"
+        texts.append(f"{joints[j]}: {percent}{f', {cause}' if cause else ''}")
     return f" ({'; '.join(texts)})" if texts else ""
 
 
@@ -185,11 +228,13 @@ def _shorten(names: Sequence[str]) -> str:
 #               scale        standard deviation of the torque, at least MIN_SCALE_RATIO times the torque
 #                            RMS of the strongest joint                                                    Nm or N
 #               error        RMS of the residual / scale                                                   percent
+#               own_error    RMS of the residual / standard deviation of the torque, or its dry friction
+#                            if that is larger                                                             percent
 #               uncertainty  RMS of the standard deviation of the predicted torque / scale                 percent
 #
-# The lower bound keeps joints with hardly any torque, such as a wrist without load or a joint at rest, from spoiling
-# the verdict: noise and friction are most of their torque, but the drives of wrists are built for about this share of
-# the torque of the shoulder, so that the error is small for the drive.
+# The lower bound of the scale is what the drive of a joint is built for: noise and friction are most of the torque of a
+# wrist without load, but drives of wrists have about this share of the torque of the shoulder. A controller feels an
+# error of a joint beside its own torque, too. It does not feel one that is small beside the dry friction of the joint.
 
 
 # Smallest scale to which the error of a joint is relative, divided by the torque of the strongest joint of its kind.
@@ -208,16 +253,17 @@ class PredictionQuality:
     error: PerJoint
     uncertainty: PerJoint
     scale: PerJoint
+    own_error: PerJoint
     joint_rows: slice = field(default_factory=lambda: slice(None))
 
     def __post_init__(self) -> None:
-        for values in (self.error, self.uncertainty, self.scale):
+        for values in (self.error, self.uncertainty, self.scale, self.own_error):
             freeze(values)
 
     @classmethod
     def without_errors(cls, std: PerJoint, scale: PerJoint, *, joint_rows: slice) -> PredictionQuality:
         """Return the quality for motion whose torques were not measured; its errors are zero."""
-        return cls(np.zeros(len(scale)), _divide(std, scale), scale, joint_rows)
+        return cls(np.zeros(len(scale)), _divide(std, scale), scale, np.zeros(len(scale)), joint_rows)
 
     @property
     def total_error(self) -> float:
@@ -235,7 +281,7 @@ class PredictionQuality:
         The error is that of this motion, which the model lacks or which is noise, and the uncertainty there.
         """
         error = np.hypot(self.error, other.uncertainty)
-        return PredictionQuality(error, other.uncertainty, self.scale, self.joint_rows)
+        return PredictionQuality(error, other.uncertainty, self.scale, self.own_error, self.joint_rows)
 
     def _combine(self, percents: PerJoint) -> float:
         joints = self.joint_rows if self.scale[self.joint_rows].any() else slice(None)
@@ -244,16 +290,22 @@ class PredictionQuality:
         return float(np.linalg.norm(percents * scale) / total if total > 0.0 else np.max(percents, initial=0.0))
 
 
-def measure_quality(errors: TorqueErrors, std: PerJoint, *, prismatic: Sequence[bool]) -> PredictionQuality:
+def measure_quality(
+    errors: TorqueErrors, std: PerJoint, *, prismatic: Sequence[bool], dry_friction: PerJoint
+) -> PredictionQuality:
     """Return errors and uncertainties of a model on a motion.
 
     ``std``: RMS of the standard deviation of each joint's predicted torque. ``prismatic``: which joints have forces
-    instead of torques. A joint that nearly always rests has no error, and does not count.
+    instead of torques. ``dry_friction``: Coulomb friction of each joint. A joint that does not move does not count.
     """
     scale = find_scales(errors.variation, errors.torque_rms, prismatic=prismatic)
     judged = errors.judged if errors.judged.any() else np.ones(len(scale), dtype=bool)
-    error = _divide(errors.rms, scale) * judged
-    return PredictionQuality(error, _divide(std, scale), scale * judged, errors.joint_rows)
+    error, own = _divide(errors.rms, scale), _divide(errors.rms, np.maximum(errors.variation, dry_friction))
+    is_joint = np.zeros(len(scale), dtype=bool)
+    is_joint[errors.joint_rows] = True  # wrenches have no torque of their own
+    return PredictionQuality(
+        error * judged, _divide(std, scale), scale * judged, np.where(judged & is_joint, own, 0.0), errors.joint_rows
+    )
 
 
 def find_scales(variation: PerJoint, torque_rms: PerJoint, *, prismatic: Sequence[bool]) -> PerJoint:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,9 @@ from ytheta.shapes import JointsBySample, PerBase
 # and memory.
 PIECE_LENGTH, MAX_PIECE_LENGTH = 4096, 8192
 PIECE_MULTIPLE = 4
+# Pieces of a source that is divided into halves; their boundary is at the middle within a sixteenth of the source. It
+# affects only which samples belong to which half.
+HALF_PIECES = 8
 # Values of Y for which threads are started at once. For fewer values, the first pieces show whether it is worthwhile.
 # It affects only time.
 MIN_VALUES_FOR_THREADS = 5_000_000
@@ -94,11 +97,29 @@ class EstimationProblem:
             return self._plain_normal_equations
         return self._accumulate(around, weigh)
 
+    def split_normal_equations(self, max_parts: int = 4) -> tuple[NormalEquations, ...]:
+        """Return the normal equations of every source; of groups of sources if there are more than ``max_parts``.
+
+        If there is only one source, they are those of its first and its second half.
+        """
+        parts = min(len(self.sources), max_parts)
+        pieces = self
+        if parts == 1:
+            pieces = replace(self, piece_length=max(math.ceil(self.sample_count / HALF_PIECES), 1))
+        tasks = list(pieces.tasks())
+        if parts > 1:
+            groups = [[task for task in tasks if task.source * parts // len(self.sources) == k] for k in range(parts)]
+        else:
+            groups = [tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]]
+        return tuple(pieces._accumulate(None, None, group) for group in groups if group)
+
     @cached_property
     def _plain_normal_equations(self) -> NormalEquations:
         return self._accumulate(None, None)
 
-    def _accumulate(self, around: PerBase | None, weigh: WeightFunction | None) -> NormalEquations:
+    def _accumulate(
+        self, around: PerBase | None, weigh: WeightFunction | None, tasks: Iterable[SourceRange] | None = None
+    ) -> NormalEquations:
         # Without weights, the products YᵀY do not depend on residuals; those of the first pass are used again.
         plain = self._plain_normal_equations if around is not None and weigh is None else None
 
@@ -119,7 +140,7 @@ class EstimationProblem:
             return sums
 
         total = make_sums()
-        for part in map_in_order(work, self.tasks(), threads=self._threads):
+        for part in map_in_order(work, self.tasks() if tasks is None else tasks, threads=self._threads):
             total.merge(part)
         equations = total.make_normal_equations()
         return equations if plain is None else equations.with_grams(plain)

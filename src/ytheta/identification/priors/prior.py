@@ -172,6 +172,11 @@ class PriorSettings:
             return PriorCenter.EARLIER_MODEL
         return PriorCenter.DESCRIPTION if self.description is None else PriorCenter.OTHER_DESCRIPTION
 
+    @property
+    def is_chosen_by_data(self) -> bool:
+        """Whether the data choose how strong the prior of the links is."""
+        return not (self.flat or self.strength is not None or self.earlier is not None)
+
     def __post_init__(self) -> None:
         if self.strength is not None and not (self.strength > 0.0 and math.isfinite(self.strength)):
             raise InputError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,14 @@ from ytheta.logs.checking.units import (
     unwrap_positions,
 )
 from ytheta.logs.checking.velocities import check_velocities
-from ytheta.logs.log import Log, LogFindingCode, RowEdits, apply_edits, check_is_log
+from ytheta.logs.log import (
+    Log,
+    LogFindingCode,
+    RowEdits,
+    apply_edits,
+    check_is_log,
+    compute_highest_speeds,
+)
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerSample, RowIndices, SamplesByJoint
 
@@ -73,7 +81,8 @@ def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit
         findings += check_time_unit(log, robot)
     findings += check_declared_degrees(log, robot) if position_unit_known else check_position_units(log, robot)
     findings += check_lengths(log, robot, unit_known=position_unit_known)
-    return [*findings, *check_motion(log, robot), *check_torques(log), *check_work(log, robot)]
+    findings += [*check_motion(log, robot), *check_limits(log, robot), *check_torques(log)]
+    return [*findings, *check_work(log, robot)]
 
 
 def refuse_findings(log: Log, severities: frozenset[Severity]) -> None:
@@ -127,6 +136,63 @@ def check_motion(log: Log, robot: Robot) -> list[Finding]:
         fields={"ranges": still},
     )
     return [finding]
+
+
+# Limits of the description that a log exceeds. A robot does not exceed its limits by much: either the log has another
+# unit, or it is that of another robot, or the limits of the description are wrong.
+
+
+# Largest recorded speed or torque divided by its limit, since noise and overshoot exceed limits by a little. Chosen on:
+# rule of thumb; the recorded logs of the shared data stay below 0.83.
+MAX_LIMIT_RATIO = 1.05
+# Distance in rad or m from which a position counts as beyond a limit; shorter ones are rounding. Chosen on: rule of
+# thumb.
+MIN_LIMIT_EXCESS = 1e-3
+# Share of the samples that must be below the speed or torque that is compared, so that single wrong samples do not
+# count. Chosen on: rule of thumb.
+COMPARED_SHARE = 0.99
+
+
+def check_limits(log: Log, robot: Robot) -> list[Finding]:
+    """Report positions, speeds and torques beyond the limits of the description."""
+    speeds = compute_highest_speeds(log)
+    exceeded: list[dict[str, Any]] = []
+    for k, (joint, limits) in enumerate(zip(log.joints, robot.actuated_limits, strict=True)):
+        if joint in robot.base_coordinates or joint in robot.sensor_coordinates:
+            continue
+        lowest, highest = float(log.q[:, k].min()), float(log.q[:, k].max())
+        above, below = highest - limits.upper, limits.lower - lowest
+        if max(above, below) > MIN_LIMIT_EXCESS:
+            value, limit = (highest, limits.upper) if above >= below else (lowest, limits.lower)
+            width = limits.upper - limits.lower
+            ratio = 1.0 + 2.0 * max(above, below) / width if width > 0.0 else math.inf
+            exceeded.append({"joint": joint, "quantity": "position", "value": value, "limit": limit, "ratio": ratio})
+        torque = 0.0 if log.tau is None else float(np.quantile(np.abs(log.tau[:, k]), COMPARED_SHARE))
+        for quantity, value, limit in (
+            ("speed", float(speeds[k]), limits.velocity),
+            ("torque", torque, limits.effort),
+        ):
+            if is_above_limit(value, limit):
+                ratio = value / limit
+                exceeded.append({"joint": joint, "quantity": quantity, "value": value, "limit": limit, "ratio": ratio})
+    if not exceeded:
+        return []
+    shown = ", ".join("{joint}: {quantity} {value:.3g}, limit {limit:.3g}".format(**each) for each in exceeded)
+    finding = Finding(
+        LogFindingCode.LIMITS,
+        Severity.WARNING,
+        f"the log is beyond limits of the description ({shown})",
+        remedy="check the units of these columns and that the log is of this robot; if both are right, correct the "
+        "limits of the description",
+        names=tuple(dict.fromkeys(each["joint"] for each in exceeded)),
+        fields={"exceeded": exceeded, "largest_ratio": max(each["ratio"] for each in exceeded)},
+    )
+    return [finding]
+
+
+def is_above_limit(value: float, limit: float) -> bool:
+    """Whether a speed or torque exceeds a known limit; a limit of zero is unknown."""
+    return 0.0 < limit < math.inf and value > MAX_LIMIT_RATIO * limit
 
 
 def check_torques(log: Log) -> list[Finding]:

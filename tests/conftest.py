@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -58,3 +59,11 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the shared data folder is not beside the checkout (looked for ../{SHARED_DATA.parent.name}/data)")
     return SHARED_DATA
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers that differ in every run, for tests that must hold for all of them; a failure shows the seed."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    sys.stdout.write(f"seed {seed}\n")  # pytest shows it if the test fails
+    return np.random.default_rng(seed)

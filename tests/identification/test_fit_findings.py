@@ -74,7 +74,9 @@ def test_a_prior_that_cannot_let_go_names_the_link_and_a_load_mends_it() -> None
 
 def test_the_cost_of_bounds_names_them() -> None:
     case = simulate_case("lu-two-link", 0)
-    fit = yt.identify(case.description, case.fit, bounds=BodyBounds(mass={"link2": (0.0, 0.2)}))
+    box = ((-0.1, -0.1, -0.1), (0.1, 0.1, 0.1))  # what link 2 weighs too much, link 1 cannot balance
+    bounds = BodyBounds(mass={"link1": (0.0, 5.0), "link2": (50.0, 100.0)}, center={"link1": box})
+    fit = yt.identify(case.description, case.fit, bounds=bounds)
     (finding,) = list_findings(fit, FitFindingCode.CONSISTENCY)
     assert fit.consistency_cost is not None
     assert fit.consistency_cost.ratio > 1.1
@@ -150,5 +152,5 @@ def test_a_cost_of_consistency_that_does_not_matter_is_not_reported() -> None:
     assert fit.standard is not None
     for bodies, count in ((0.09, 0), (0.11, 1)):
         cost = ConsistencyCost(0.001, bodies)
-        findings = find_body_findings(fit.base.robot, fit.standard, cost, fit.estimate, fit.origin.prior)
+        findings = find_body_findings(fit.base.robot, fit.standard, cost, (), fit.estimate, fit.origin.prior)
         assert len([each for each in findings if "physical consistency costs" in each.text]) == count

@@ -34,10 +34,7 @@ def test_errors_equal_those_of_the_validation(identified: tuple[Identification, 
     errors = prediction.errors
     assert errors is not None
     assert prediction.measured is not None
-    cost = fit.consistency_cost  # the file contains the bodies, whose errors differ from those of the estimate
-    assert cost is not None
-    assert cost.validation_estimate_percent == pytest.approx(fit.validation.relative_percent, rel=1e-9)
-    assert errors.relative_percent == pytest.approx(cost.validation_bodies_percent, rel=1e-9)
+    assert errors.relative_percent == pytest.approx(fit.validation.relative_percent, rel=1e-9)
     np.testing.assert_allclose(errors.torque, fit.validation.torque, rtol=1e-9)
     residual = prediction.measured - prediction.predicted
     percent = 100.0 * np.sqrt((residual**2).sum(axis=0) / (prediction.measured**2).sum(axis=0))

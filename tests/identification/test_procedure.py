@@ -10,6 +10,7 @@ from benchmarks.simulated_robots import FrictionLaw, load_description, make_moti
 from ytheta.findings import Finding
 from ytheta.identification import procedure as run
 from ytheta.identification.identify import identify
+from ytheta.identification.model_choice import compute_error_percent
 from ytheta.identification.priors.prior import Family
 from ytheta.identification.result import Identification
 
@@ -26,7 +27,7 @@ def identify_half_run(friction: tuple[str, ...]) -> Identification:
 def compare_errors(fit: Identification) -> float:
     """Return the error with the transmitted torque of the estimate itself, relative to that of the equations."""
     assert fit.consistency_cost is not None
-    return fit.fit.relative_percent / fit.consistency_cost.estimate_percent
+    return fit.consistency_cost.estimate_percent / compute_error_percent(fit.normal_equations, fit.estimate.beta)
 
 
 def find_contradictions(fit: Identification) -> list[Finding]:

@@ -20,7 +20,7 @@ def _scale_std(index: int, std: float) -> np.ndarray:
 
 
 def _make_quality(percent: float) -> PredictionQuality:
-    return PredictionQuality(np.full(6, percent), np.zeros(6), np.full(6, 10.0))
+    return PredictionQuality(np.full(6, percent), np.zeros(6), np.full(6, 10.0), np.zeros(6))
 
 
 @pytest.mark.parametrize(

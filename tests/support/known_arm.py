@@ -76,7 +76,9 @@ class KnownArm:
         time = None
         if form != "differential":
             time = compute_equation_autocorrelation_time(problem, estimate.beta, estimate.hat)
-        return Identification(self.form.base, estimate.beta, estimate, problem.normal_equations(), errors, None, origin, (), time)
+        return Identification(
+            self.form.base, estimate.beta, estimate, problem.normal_equations(), errors, None, origin, (), time
+        )
 
 
 @cache

@@ -26,7 +26,7 @@ def make_log(robot: Robot, *, rows: int = 3000, rate: float = 100.0, seed: int =
     q, qd = np.zeros((rows, n)), np.zeros((rows, n))
     for j in range(n):
         for _ in range(3):
-            size, speed, phase = rng.uniform(0.2, 0.6), rng.uniform(0.5, 3.0), rng.uniform(0.0, 6.0)
+            size, speed, phase = rng.uniform(0.2, 0.6), rng.uniform(0.5, 2.0), rng.uniform(0.0, 6.0)
             q[:, j] += size * np.sin(speed * t + phase)
             qd[:, j] += size * speed * np.cos(speed * t + phase)
     tau = 10.0 * np.sin(q) + 2.0 * qd + 0.1 * rng.standard_normal((rows, n))

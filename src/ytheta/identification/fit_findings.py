@@ -26,10 +26,6 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
-# Error of the bodies divided by that of the estimate, above which a finding names the link. Chosen on: rule of thumb.
-MAX_CONSISTENCY_COST = 1.1
-# Share of the distance between estimate and bodies, above which a link is named. Chosen on: rule of thumb.
-MIN_SUSPICIOUS_SHARE = 0.3
 # Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:
 # reasoning; a normal variable exceeds it once in 740 cases.
 MIN_STANDARD_DEVIATIONS = 3.0
@@ -249,9 +245,17 @@ def find_driving_friction(
 
 
 def find_body_findings(
-    robot: Robot, standard: StandardParameters, cost: ConsistencyCost, estimate: Estimate, prior: PriorCenter
+    robot: Robot,
+    standard: StandardParameters,
+    cost: ConsistencyCost,
+    lacking: Sequence[str],
+    estimate: Estimate,
+    prior: PriorCenter,
 ) -> Iterator[Finding]:
-    """Yield what a user should know about the bodies of a model; ``robot``: as it was described."""
+    """Yield what a user should know about the bodies of a model.
+
+    ``robot``: as it was described. ``lacking``: links that would fit clearly better if they were free.
+    """
     posterior = estimate.posterior
     if posterior is not None and prior in DESCRIBED and Family.LINK not in posterior.prior.families:
         statement = "the description has no inertias, so the prior of the links is flat"
@@ -263,16 +267,12 @@ def find_body_findings(
         statement = "the solver stopped before it found the physically consistent bodies nearest to the estimate"
         remedy = "the bodies of the model file are consistent, but others may predict better; record richer motion"
         yield Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy)
-    if cost.ratio > MAX_CONSISTENCY_COST and not cost.is_negligible:
-        yield _describe_cost(standard, cost)
+    if cost.is_high:
+        yield _describe_cost(standard, cost, tuple(lacking))
     yield from _find_unexpected_mass(robot, standard)
 
 
-def _describe_cost(standard: StandardParameters, cost: ConsistencyCost) -> Finding:
-    links = standard.find_suspicious_links()
-    names = tuple(each.link for each in links if each.share >= MIN_SUSPICIOUS_SHARE) or tuple(
-        each.link for each in links[:1]
-    )
+def _describe_cost(standard: StandardParameters, cost: ConsistencyCost, names: tuple[str, ...]) -> Finding:
     estimate, bodies = cost.worst
     statement = (
         f"physical consistency costs {100.0 * (cost.ratio - 1.0):.0f} % of error ({estimate:.3g} % → {bodies:.3g} %)"

@@ -1,15 +1,14 @@
 """Statistics of a fit: the noise of its equations, and covariance and standard deviations of its parameters.
 
-Covariance    cov = sum_j (v_j c_j + e_j²) P_j
+Covariance    cov = sum_j (v_j c_j + e_j²) P_j + d dᵀ
               P_j   covariance of beta for unit noise of joint j, from the estimator
               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
               v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
                     of equations and the degrees of freedom d_j
               e_j   bound of the error that preparing the motion leaves in equations of joint j; see ``priors.noise``
               Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
-              The residuals are those of the model, and P_j are the matrices of the estimate without constraints. If
-              the robot consists of bodies, as it does, constraints take away a part of the error, never more: the
-              nearest point of a convex set is not farther from a point of the set than the estimate was
+              d     what physical consistency changed: bodies minus free estimate. Both are answers to the same data;
+                    if the robot is not what the description allows, neither is right
 """
 
 from __future__ import annotations
@@ -88,10 +87,17 @@ class FitStatistics:
         """Variance of one independent equation of each joint: correlated noise, and errors of preparing the motion."""
         return self.noise**2 * self.autocorrelation_time + bound_preparation_errors(self.normal_equations)
 
+    @property
+    def equation_weights(self) -> PerJoint:
+        """Information of one equation of each joint: the inverse of its variance, zero without equations."""
+        variances = self.error_variances
+        return np.where(variances > 0.0, 1.0 / np.where(variances > 0.0, variances, 1.0), 0.0)
+
     @cached_property
     def covariance(self) -> BaseByBase:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
-        covariance = self.estimate.covariance(self.error_variances)
+        change = self.beta - self.estimate.beta
+        covariance = self.estimate.covariance(self.error_variances) + np.outer(change, change)
         return freeze(covariance if self.transition_covariance is None else covariance + self.transition_covariance)
 
     @cached_property

@@ -31,6 +31,7 @@ from ytheta.identification.consistency.standard_parameters import (
     BodyProblem,
     ConsistencyCost,
     describe_standard_parameters,
+    find_lacking_links,
     fit_bodies,
 )
 from ytheta.identification.equations.autocorrelation import (
@@ -74,7 +75,7 @@ from ytheta.identification.result import Identification, describe_origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerBase, PerJoint
+from ytheta.shapes import PerBase, PerJoint, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +119,17 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     report("computing the errors")
     speeds = find_highest_speeds(request.robot, request.fit_logs)
     free = _assess(request, plan, model, problem, estimate, estimate.beta, speeds)
-    assessed, standard, cost = free, None, None
+    assessed, standard, cost, lacking = free, None, None, {}
     if free.base.standard_combinations is not None:
         report("finding the bodies")
+        weights = free.statistics.equation_weights
         body_problem, bodies = _fit_bodies(request, problem, free.base.standard_combinations, free, speeds)
-        beta = free.base.standard_combinations.K @ bodies.theta
+        beta = freeze(free.base.standard_combinations.K @ bodies.theta)
         assessed = _assess(request, plan, model, problem, estimate, beta, speeds)
         standard = describe_standard_parameters(body_problem, bodies, estimate, assessed.statistics.covariance)
         cost = _compare(free, assessed)
+        if cost.is_high:
+            lacking = find_lacking_links(body_problem, bodies, problem.normal_equations(), weights)
     base, errors = assessed.base, assessed.errors
     origin = describe_origin(
         request.fit_logs,
@@ -149,7 +153,7 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
     else:
         description_errors = _compute_description_errors(errors, model, problem, base)
-        findings += tuple(find_body_findings(base.robot, standard, cost, estimate, origin.prior))
+        findings += tuple(find_body_findings(base.robot, standard, cost, tuple(lacking), estimate, origin.prior))
     judged = model.equations.validation_sources or model.equations.sources
     return Identification(
         base,
@@ -304,18 +308,13 @@ def _fit_bodies(
     request: Request, problem: EstimationProblem, base: BaseParameters, free: _Assessed, speeds: Mapping[str, float]
 ) -> tuple[BodyProblem, BodyFit]:
     """Return the most likely physically consistent bodies, and what they are fitted with."""
-    equations, estimate, variances = (
-        problem.normal_equations(),
-        free.statistics.estimate,
-        free.statistics.error_variances,
-    )
+    equations, estimate = problem.normal_equations(), free.statistics.estimate
     body_problem = BodyProblem.of(
         base, estimate, equations, settings=request.prior, bounds=request.bounds, highest_speeds=speeds
     )
-    weights = np.where(variances > 0.0, 1.0 / np.where(variances > 0.0, variances, 1.0), 0.0)
     chooses = body_problem.may_choose and free.fit.relative_percent > MAX_NEGLIGIBLE_ERROR
     parts = problem.split_normal_equations() if chooses else ()
-    return body_problem, fit_bodies(body_problem, estimate, equations, weights, parts)
+    return body_problem, fit_bodies(body_problem, estimate, equations, free.statistics.equation_weights, parts)
 
 
 def _compare(free: _Assessed, model: _Assessed) -> ConsistencyCost:

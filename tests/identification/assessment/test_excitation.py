@@ -20,5 +20,6 @@ def test_parameters_of_a_joint_at_rest_are_not_seen(noise: float) -> None:
     assert joint in fit.missing[0].text
     unseen = {name for name, seen in fit.standard_seen.items() if seen.value == "not seen"}
     assert f"{joint}.fv" in unseen
-    values = dict(zip(fit.base.independent, fit.beta, strict=True))
-    assert values[f"{joint}.fv"] == 0.0  # as described
+    place = fit.base.independent.index(f"{joint}.fv")
+    assert fit.estimate.beta[place] == 0.0  # as described
+    assert abs(fit.beta[place]) < 0.01  # the bodies have any friction that brakes and costs nothing

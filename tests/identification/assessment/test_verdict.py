@@ -13,6 +13,9 @@ from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade, PredictionQuality, Verdict, measure_quality, reach_verdict
 from ytheta.identification.identify import identify
+from ytheta.logs.check import check
+from ytheta.logs.log import LogFindingCode, compute_highest_speeds
+from ytheta.robot.parts import Limits
 
 DETERMINED, SMALL, WEAK, UNSEEN = Certainty.DETERMINED, Certainty.SMALL, Certainty.WEAK, Certainty.UNSEEN
 
@@ -33,16 +36,15 @@ def make_errors(*percents: float) -> TorqueErrors:
     errors = known_arm().identify(known_arm().draw_source(np.random.default_rng(0), None)).fit
     count = len(percents)
     residual, torque = (np.array(percents) / 100.0) ** 2, np.ones(count)
-    return replace(errors, residual=residual, torque=torque, counts=np.ones(count), mean=np.zeros(count))
+    return replace(errors, residual=residual, torque=torque, counts=np.ones(count), mean=np.zeros(count), samples=1)
 
 
 def make_quality(
     *percents: float, uncertainty: float = 0.0, scale: tuple[float, ...] | None = None
 ) -> PredictionQuality:
     count = len(percents)
-    return PredictionQuality(
-        np.array(percents), np.full(count, uncertainty), np.ones(count) if scale is None else np.array(scale)
-    )
+    scales = np.ones(count) if scale is None else np.array(scale)
+    return PredictionQuality(np.array(percents), np.full(count, uncertainty), scales, np.zeros(count))
 
 
 def judge(
@@ -51,6 +53,8 @@ def judge(
     *,
     certainty: tuple[Certainty, ...] = (DETERMINED,) * 5,
     contradiction: str = "",
+    assumption: str = "",
+    friction: float = 0.0,
     repeated: bool = False,
     missing: tuple[MotionAdvice, ...] = (),
     uncertainty: float = 0.0,
@@ -59,13 +63,16 @@ def judge(
 ) -> Verdict:
     """Uncertainties are in percent, those of both joints on the judged logs and on other motion."""
     judged = fit if validation is None else validation
-    quality = measure_quality(judged, np.full(2, uncertainty / 100.0), prismatic=(False, False))
+    quality = measure_quality(
+        judged, np.full(2, uncertainty / 100.0), prismatic=(False, False), dry_friction=np.full(2, friction)
+    )
     return reach_verdict(
         joints=("q1", "q2"),
         fit=fit,
         validation=validation,
         repeated=repeated,
         contradiction=contradiction,
+        assumption=assumption,
         certainty=certainty,
         names=[f"p{k}" for k in range(len(certainty))],
         missing=missing,
@@ -105,13 +112,66 @@ def test_one_joint_can_spoil_a_model(percent: float, grade: Grade) -> None:
     assert (f"(q2: {percent:.0f} %, it is flexible)" in verdict.sentence) == (grade is not Grade.GOOD)
 
 
-def test_a_joint_with_hardly_any_torque_does_not_spoil_a_model() -> None:
+def test_a_joint_with_hardly_any_torque_is_not_good_but_does_not_spoil_a_model() -> None:
     """Its error exceeds its own torque, but is small for the arm; twin: with five times the torque it is poor."""
     light = replace(make_errors(1.0, 1.0), torque=np.array([1.0, 1e-3]), residual=np.array([1e-4, 1.1e-3]))
     assert light.per_joint_percent[1] > 100.0
-    assert judge(light).grade is Grade.GOOD
+    verdict = judge(light)
+    assert verdict.grade is Grade.USABLE
+    assert "(q2: 105 % of its own torque)" in verdict.sentence
+    assert judge(light, friction=0.1).grade is Grade.GOOD  # the error is small beside the friction of the joint
     heavier = replace(light, torque=np.array([1.0, 0.025]), residual=np.array([1e-4, 0.0275]))
     assert judge(heavier).grade is Grade.POOR
+
+
+def test_a_joint_with_a_large_error_is_never_part_of_a_good_model(rng: np.random.Generator) -> None:
+    """However small its torque is; the twin has a tenth of the error."""
+    torque, percent = float(rng.uniform(1e-4, 1.0)), float(rng.uniform(51.0, 99.0))
+    for factor, is_good in ((1.0, False), (0.1, True)):
+        residual = torque * (factor * percent / 100.0) ** 2
+        errors = replace(make_errors(1.0, 1.0), torque=np.array([1.0, torque]), residual=np.array([1e-4, residual]))
+        assert (judge(errors).grade is Grade.GOOD) is is_good
+
+
+def test_an_assumption_about_the_log_is_said_and_never_good() -> None:
+    verdict = judge(make_errors(1.0, 1.0), make_errors(1.0, 1.0), assumption="the limits are wrong")
+    assert verdict.grade is Grade.USABLE
+    assert verdict.sentence.endswith("; this assumes that the limits are wrong.")
+    assert judge(make_errors(30.0, 30.0), assumption="the limits are wrong").grade is Grade.POOR
+    assert judge(make_errors(1.0, 1.0), make_errors(1.0, 1.0)).grade is Grade.GOOD  # the twin
+
+
+@pytest.mark.parametrize("quantity", ["position", "speed", "torque"])
+def test_limits_that_a_log_exceeds_make_it_doubtful(quantity: str, rng: np.random.Generator) -> None:
+    """Limits that are exceeded by far speak of units; by less, they may be wrong. Twin: limits that hold."""
+    arm = known_arm()
+    log = arm.log()
+    assert log.tau is not None
+    largest = {
+        "position": abs(log.q[:, 0]).max(),
+        "speed": compute_highest_speeds(log)[0],
+        "torque": np.quantile(abs(log.tau[:, 0]), 0.99),
+    }[quantity]
+    grades = []
+    ratios = [rng.uniform(1.2, 1.8), rng.uniform(0.3, 0.9)]
+    if quantity != "position":  # positions that are far out are refused
+        ratios = [rng.uniform(2.2, 1000.0), *ratios]
+    for ratio in ratios:
+        limit = float(largest / ratio)
+        limits = {
+            "position": Limits(lower=-limit, upper=limit),
+            "speed": Limits(velocity=limit),
+            "torque": Limits(effort=limit),
+        }[quantity]
+        joints = tuple(replace(each, limits=limits) if k == 0 else each for k, each in enumerate(arm.robot.joints))
+        robot = replace(arm.robot, joints=joints)
+        table = {"t": log.t, "q": log.q, "tau": log.tau}
+        fit = identify(robot, table, validate=table)
+        grades.append(fit.verdict.grade)
+        found = [finding for finding in fit.findings if finding.code == LogFindingCode.LIMITS]
+        checked = [finding for one in check(robot, table).logs for finding in one.log.findings]
+        assert bool(found) == (ratio > 1.0) == any(each.code == LogFindingCode.LIMITS for each in checked)
+    assert grades == [Grade.DOUBTFUL, Grade.USABLE, Grade.GOOD][-len(ratios) :]
 
 
 def test_weak_parameters_do_not_change_the_grade() -> None:

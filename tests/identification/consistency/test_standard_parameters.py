@@ -14,26 +14,31 @@ from tests.support.known_arm import RATE, known_arm
 from tests.support.wrong_descriptions import simulate_case
 from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import (
+    BodyProblem,
     Mark,
     StandardParameters,
+    describe_standard_parameters,
     find_inconsistent_parts,
-    find_standard_parameters,
+    find_lacking_links,
+    fit_bodies,
     mark_parameters,
     with_friction,
 )
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
-from ytheta.identification.priors.prior import PriorSettings, invert_rows
+from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes, estimate_noise
+from ytheta.identification.priors.noise import compute_mean_inflation
+from ytheta.identification.priors.prior import Family, PriorSettings, invert_rows
 
 NOISE = np.array([2.0, 0.3])  # Nm
 
 
 @cache
 def make_standard(factor: float = 1.0) -> tuple[StandardParameters, np.ndarray, np.ndarray]:
-    """Standard parameters of an estimate, and mean and covariance of theta by Bayesian regression.
+    """Standard parameters of an estimate, and mean and standard deviations of theta by Bayesian regression.
 
-    ``factor`` is that of the covariance of beta.
+    ``factor`` is that of the covariance of beta, and of the variance of the noise with which bodies are fitted.
     """
     arm = known_arm()
     rng = np.random.default_rng(0)
@@ -43,41 +48,99 @@ def make_standard(factor: float = 1.0) -> tuple[StandardParameters, np.ndarray, 
     problem = EstimationProblem(arm.form, (source,), threads=1)
     estimate = EmpiricalBayes().fit(problem)
     assert estimate.posterior is not None
+    noise = estimate_noise(problem)
+    weights = noise.weights / compute_mean_inflation(noise.inflation)
     mean, covariance = compute_dense_posterior(estimate.posterior)
     K = estimate.posterior.evidence.K
     assert isinstance(arm.form.base, yt.BaseParameters)
-    standard = find_standard_parameters(
-        arm.form.base,
-        estimate,
-        problem.normal_equations(),
-        factor * K @ covariance @ K.T,
-        NOISE**-2.0,
-        settings=PriorSettings(),
-        bounds=BodyBounds(),
-        highest_speeds={},
+    equations = problem.normal_equations()
+    bodies = BodyProblem.of(
+        arm.form.base, estimate, equations, settings=PriorSettings(), bounds=BodyBounds(), highest_speeds={}
     )
+    fit = fit_bodies(bodies, estimate, equations, weights / factor, ())
+    standard = describe_standard_parameters(bodies, fit, estimate, factor * K @ covariance @ K.T)
     return standard, mean, np.sqrt(np.diag(covariance))
 
 
 def test_the_distribution_given_beta_is_the_posterior() -> None:
     """theta given beta, averaged over the distribution of beta, is theta given the data."""
-    standard, mean, std = make_standard()
-    np.testing.assert_allclose(standard.mean, mean, rtol=1e-6, atol=1e-6 * abs(mean).max())
+    standard, _, std = make_standard()
     np.testing.assert_allclose(standard.std, std, rtol=1e-5)
     wider, *_ = make_standard(4.0)
     assert not np.allclose(wider.std, std, rtol=0.05)  # the twin
 
 
-def test_the_mean_has_the_base_parameters_of_the_estimate() -> None:
-    standard, mean, _ = make_standard()
+def test_bodies_are_the_most_likely_parameters() -> None:
+    """With white noise, the target of the program is the mean of a Bayesian regression with the same noise."""
+    standard, mean, std = make_standard()
     arm = known_arm()
     places = [arm.robot.parameter_names.index(name) for name in standard.names]
-    theta = arm.robot.theta.copy()
-    theta[places] = standard.mean
-    expected = arm.robot.theta.copy()
-    expected[places] = mean
+    assert (abs(standard.fit.program.center[places] - mean) < 0.2 * std).all()  # the noise of the estimate is coloured
+    assert standard.fit.width == 1.0
+    noisier, *_ = make_standard(400.0)
+    assert not (abs(noisier.fit.program.center[places] - mean) < 0.2 * std).all()  # the twin
+
+
+def make_body_problem(rng: np.random.Generator) -> tuple[BodyProblem, EstimationProblem, np.ndarray]:
+    """Bodies of the known arm with the usual prior, its equations with noise, and their weights."""
+    arm = known_arm()
+    motion = arm.motion
+    assert motion.tau is not None
+    source = ArraySource(replace(motion, tau=motion.tau + NOISE * rng.normal(size=motion.tau.shape)), RATE)
+    problem = EstimationProblem(arm.form, (source,), threads=1)
     assert isinstance(arm.form.base, yt.BaseParameters)
-    np.testing.assert_allclose(arm.form.base.K @ theta, arm.form.base.K @ expected, rtol=1e-7, atol=1e-7)
+    bodies = BodyProblem.of(
+        arm.form.base,
+        EmpiricalBayes().fit(problem),
+        problem.normal_equations(),
+        settings=PriorSettings(),
+        bounds=BodyBounds(),
+        highest_speeds={},
+    )
+    return bodies, problem, NOISE**-2.0
+
+
+def test_the_width_is_chosen_by_prediction(rng: np.random.Generator) -> None:
+    """A prior that trusts a wrong description to a thousandth predicts worse than one that hardly counts."""
+    bodies, problem, weights = make_body_problem(rng)
+    parts = problem.split_normal_equations()
+    assert len(parts) == 2
+    links = bodies.prior.belongs_to((Family.LINK,))
+    mean = bodies.prior.mean * np.where([is_rigid(name) for name in bodies.prior.names], rng.uniform(1.5, 3.0), 1.0)
+    wrong = replace(bodies, prior=replace(bodies.prior, mean=mean), scales=np.where(links, 1e-3, bodies.scales))
+    assert wrong.choose_width(parts, weights) == 10.0
+    assert bodies.choose_width(parts, weights) != 10.0  # the twin: the usual prior around the description
+    assert bodies.may_choose
+
+
+def test_parts_of_the_equations_add_up(rng: np.random.Generator) -> None:
+    _, problem, _ = make_body_problem(rng)
+    first, second = problem.split_normal_equations()
+    total = problem.normal_equations().matrix(np.ones(2))
+    np.testing.assert_allclose((first + second).matrix(np.ones(2)), total, atol=1e-12 * abs(total).max())
+    assert first.counts[0] == pytest.approx(second.counts[0], rel=0.3)
+    several = replace(problem, sources=problem.sources * 5)
+    parts = several.split_normal_equations()
+    assert len(parts) == 4
+    assert sum(part.counts[0] for part in parts) == several.normal_equations().counts[0]
+
+
+def test_a_link_that_lacks_something_is_found(rng: np.random.Generator) -> None:
+    """A prior that is certain of a wrong link: released, this link fits, and the other one does not."""
+    bodies, problem, weights = make_body_problem(rng)
+    links = bodies.prior.belongs_to((Family.LINK,))
+    shift = {"link1": 0.0, "link2": rng.uniform(1.0, 2.0)}
+    factor = np.array([1.0 + shift.get(name.rpartition(".")[0], 0.0) for name in bodies.prior.names])
+    wrong = replace(
+        bodies,
+        prior=replace(bodies.prior, mean=bodies.prior.mean * factor),
+        scales=np.where(links, 1e-3, bodies.scales),
+    )
+    equations = problem.normal_equations()
+    fit = wrong.fit(equations.matrix(weights), equations.right_side(weights), 1.0)
+    shares = find_lacking_links(wrong, fit, equations, weights)
+    assert next(iter(shares)) == "link2"
+    assert all(0.3 <= share <= 1.0 + 1e-6 for share in shares.values())
 
 
 def test_marks_are_shares_of_the_variance() -> None:
@@ -105,9 +168,14 @@ def test_marks_of_rich_and_poor_motion() -> None:
         assert fit.standard is not None
         assert fit.standard_marks["shoulder_pan_joint.fv"] is Mark.DATA
         assert fit.standard_marks["shoulder_link.m"] is Mark.PRIOR  # without effect on any torque
-        # What the data leave is never more than what was there before.
-        assert (fit.standard.std <= 1.01 * fit.standard.prior_std).all()
-        assert (fit.std <= 1.01 * fit.standard.base_prior_std).all()
+        # What the data leave is never more than what was there before and what consistency changed.
+        change = fit.beta - fit.estimate.beta
+        posterior = fit.estimate.posterior
+        assert posterior is not None
+        axes = posterior.prior.axes * posterior.scales
+        standard_change = axes @ invert_rows(posterior.evidence.K @ axes) @ change
+        assert (fit.standard.std <= 1.01 * np.hypot(fit.standard.prior_std, standard_change)).all()
+        assert (fit.std <= 1.01 * np.hypot(fit.standard.base_prior_std, change)).all()
     # Parameters that are determined by the data have about the values that least squares gives.
     plain = identify(rich=True, estimator="weighted", **options)
     chosen = [mark is Mark.DATA for mark in rich.marks]

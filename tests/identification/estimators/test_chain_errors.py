@@ -64,7 +64,8 @@ def test_without_the_rule_the_errors_would_grow(estimator: str, monkeypatch: pyt
     monkeypatch.setattr(chain_errors, "MAX_ERROR_RATIO", np.inf)
     fit = yt.identify(yt.load("ur10"), make_log(STIFFNESS), estimator=estimator, cutoff=8.0)
     assert not find_findings(fit)
-    errors = fit.fit.per_joint_percent
+    equations = fit.normal_equations
+    errors = 100.0 * np.sqrt(equations.residual_squares(fit.estimate.beta) / equations.torque_squares)
     assert errors.max() > 100.0 > identify("weighted", STIFFNESS).fit.per_joint_percent.max()
     assert fit.base.robot.actuated[int(np.argmax(errors))] == finding.fields["spoilt"]
     assert errors.max() == pytest.approx(finding.fields["error_percent"], rel=1e-6)

@@ -105,8 +105,7 @@ def test_the_prior_helps_on_new_motion_after_poor_motion() -> None:
             yt.identify(case.description, case.fit, validate=case.validation, **options)
             for options in ({"rotor_inertia": False}, {"estimator": "weighted"})
         )
-        assert with_prior.validation is not None
-        assert without.validation is not None
-        ratios.append(with_prior.validation.relative_percent / without.validation.relative_percent)
+        percents = [fit.consistency_cost.validation_estimate_percent for fit in (with_prior, without)]  # type: ignore[union-attr]
+        ratios.append(percents[0] / percents[1])  # type: ignore[operator]
     assert max(ratios) < 1.05
     assert np.exp(np.mean(np.log(ratios))) < 0.5

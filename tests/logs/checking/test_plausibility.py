@@ -26,7 +26,7 @@ DEFECTS = {
     "saturation": Defect(modify(tau=clip_torque), "saturation", Severity.WARNING),
     "a joint at rest": Defect(modify(q=scale(4, 0.005), qd=scale(4, 0.005)), "still", Severity.WARNING),
     "one torque missing": Defect(modify(tau=scale(5, 0.0)), "torque", Severity.WARNING),
-    "few rows": Defect(CLEAN.select_rows(0, 60), "short", Severity.WARNING),
+    "few rows": Defect(CLEAN.select_rows(0, 95), "short", Severity.WARNING),
 }
 
 

@@ -125,7 +125,7 @@ def test_a_sliding_joint_is_not_in_degrees() -> None:
 def test_stated_units_are_accepted() -> None:
     turning = replace(CLEAN, q=20.0 * CLEAN.q, qd=None)
     assert "degrees" in get_refusal_message(turning)
-    assert codes_above_notes(check_log(turning, ROBOT, position_unit_known=True)) == set()
+    assert codes_above_notes(check_log(turning, ROBOT, position_unit_known=True)) == {"limits"}
 
 
 @pytest.mark.parametrize(("in_degrees", "other"), [("q", "qd"), ("qd", "q")])

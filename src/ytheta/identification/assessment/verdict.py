@@ -31,9 +31,10 @@ MAX_USABLE_ERROR = 20.0
 # Errors of a single joint, likewise. Chosen on: reasoning; 25 % leave 6 % of the torque's variance unexplained, 50 %
 # leave a quarter of it.
 MAX_GOOD_JOINT_ERROR, MAX_USABLE_JOINT_ERROR = 25.0, 50.0
-# Errors of a single joint in percent of its own torque, however small that is. Chosen on: reasoning; 50 % leave a
-# quarter of its variance unexplained, and above 100 % its mean would be the better prediction.
-MAX_GOOD_OWN_ERROR, MAX_USABLE_OWN_ERROR = 50.0, 100.0
+# Error of a single joint in percent of its own torque, however small that is, up to which a model is good. Chosen on:
+# reasoning; 50 % leave a quarter of its variance unexplained. A larger error does not make a model poor by itself: the
+# torque of a wrist without load can be noise.
+MAX_GOOD_OWN_ERROR = 50.0
 # Value in a log divided by its limit in the description, up to which the limit may be wrong; beyond it, units are more
 # likely to be. Chosen on: reasoning; units differ by a factor of 9.8 at least.
 MAX_WRONG_LIMIT_RATIO = 2.0
@@ -155,17 +156,12 @@ def find_assumptions(findings: Sequence[Finding]) -> Iterator[str]:
 
 def choose_grade(quality: PredictionQuality) -> Grade:
     """Return GOOD, USABLE or POOR: by the error of all joints together, and by that of the worst joint."""
-    errors = (
-        quality.total_error,
-        float(np.max(quality.error, initial=0.0)),
-        float(np.max(quality.own_error, initial=0.0)),
-    )
-    for grade, limits in (
-        (Grade.GOOD, (MAX_GOOD_ERROR, MAX_GOOD_JOINT_ERROR, MAX_GOOD_OWN_ERROR)),
-        (Grade.USABLE, (MAX_USABLE_ERROR, MAX_USABLE_JOINT_ERROR, MAX_USABLE_OWN_ERROR)),
-    ):
-        if all(error <= limit for error, limit in zip(errors, limits, strict=True)):
-            return grade
+    total, worst = quality.total_error, float(np.max(quality.error, initial=0.0))
+    is_own_good = float(np.max(quality.own_error, initial=0.0)) <= MAX_GOOD_OWN_ERROR
+    if total <= MAX_GOOD_ERROR and worst <= MAX_GOOD_JOINT_ERROR and is_own_good:
+        return Grade.GOOD
+    if total <= MAX_USABLE_ERROR and worst <= MAX_USABLE_JOINT_ERROR:
+        return Grade.USABLE
     return Grade.POOR  # also if an error is not a number
 
 
@@ -200,7 +196,7 @@ def _name_joints(joints: Sequence[str], quality: PredictionQuality, causes: Mapp
         is_uncertain = quality.uncertainty[j] ** 2 > MIN_EXPLAINED_SHARE * quality.error[j] ** 2
         cause = "its parameters are uncertain" if is_uncertain else causes.get(joints[j], "")
         percent = _format_percent(quality.error[j])
-        if quality.own_error[j] > MAX_GOOD_OWN_ERROR:
+        if quality.error[j] <= MAX_GOOD_JOINT_ERROR and quality.own_error[j] > MAX_GOOD_OWN_ERROR:
             percent = f"{_format_percent(quality.own_error[j])} of its own torque"
         texts.append(f"{joints[j]}: {percent}{f', {cause}' if cause else ''}")
     return f" ({'; '.join(texts)})" if texts else ""

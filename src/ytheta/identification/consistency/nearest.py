@@ -47,8 +47,7 @@ class NearestBodies:
     distance       ½ (theta - target)ᵀ H (theta - target)
     active_links   links whose condition to be bodies keeps the bodies away from the target
     active_bounds  labels of bounds and inequalities that keep the bodies away from the target
-    forces         by label of each constraint, the norm of its part of v, see ``program``; forces rank constraints, but
-                   the cost of a constraint is found by dropping it, see ``find_suspicious_links``
+    forces         by label of each constraint, the norm of its part of v, see ``program``
     repaired       links that were moved towards the reference, because the solver left them outside their cone
     violation      largest violation of a bound or inequality, relative to its terms; rounding errors, unless links were
                    repaired

@@ -22,7 +22,7 @@ Identity      B = Sigma Kᵀ (K Sigma Kᵀ)⁻¹,   cov(theta) = Sigma - B K Sig
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property, reduce
@@ -31,13 +31,11 @@ from typing import Any
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.engine.local import limit_blas_threads
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limits, raise_coulomb_friction
 from ytheta.identification.consistency.nearest import NearestBodies, prepare_body_program, solve_body_program
 from ytheta.identification.consistency.program import BodyProgram
 from ytheta.identification.consistency.reference import PlausibleReference, make_plausible_reference
-from ytheta.identification.consistency.solver import Solution
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.empirical_bayes import make_prior, select_columns
 from ytheta.identification.estimators.estimator import Estimate
@@ -121,10 +119,6 @@ class StandardParameters:
         """Share of the prior's variance of each selected standard parameter that the data have removed."""
         return compute_data_shares(self.std, self.prior_std)
 
-    def find_suspicious_links(self) -> tuple[SuspiciousLink, ...]:
-        """Return the links whose physical consistency costs most: the description may lack something there."""
-        return find_suspicious_links(self.fit.program, self.bodies)
-
 
 def mark_parameters(std: np.ndarray, prior_std: np.ndarray) -> tuple[Mark, ...]:
     """Mark parameters by the share of the prior's variance that the data have removed."""
@@ -202,16 +196,31 @@ class BodyProblem:
 
     def fit(self, N: BaseByBase, b: PerBase, width: float) -> BodyFit:
         """Return the most likely bodies for weighted normal equations."""
+        program = self._make_program(N, b, width)
+        bodies = solve_body_program(program)
+        theta = raise_coulomb_friction(self.base.robot, bodies.theta, set(self.base.selected))
+        return BodyFit(freeze(theta), width, bodies, program)
+
+    def release(self, N: BaseByBase, b: PerBase, width: float, links: Sequence[str]) -> PerParameter:
+        """Return the most likely standard parameters if these links need not be bodies; nothing is expected of them."""
+        program = self._make_program(N, b, width, released=links)
+        fewer = program.without([each.label for each in program.constraints if each.link in links])
+        return fewer.compute_theta(fewer.solve().v if fewer.constraints else np.zeros(fewer.W.shape[1]))
+
+    def _make_program(self, N: BaseByBase, b: PerBase, width: float, released: Sequence[str] = ()) -> BodyProgram:
         robot, names = self.base.robot, self.base.selected
         links = self.prior.belongs_to((Family.LINK, Family.ADDED_LOAD))
-        inverse = np.linalg.inv(self.prior.axes * np.where(links, width * self.scales, self.scales))
+        scales = np.where(links, width * self.scales, self.scales)
+        rows = [k for k, name in enumerate(names) if name.rpartition(".")[0] in released]
+        scales = np.where(links & self.prior.axes[rows].any(axis=0), RELEASED_WIDTH * scales, scales)
+        inverse = np.linalg.inv(self.prior.axes * scales)
         precision = inverse.T @ inverse
         metric = self._columns.T @ N @ self._columns + precision
         places = [robot.parameter_names.index(name) for name in names]
         target, full = robot.theta.copy(), np.zeros((len(robot.theta),) * 2)
         target[places] = np.linalg.solve(metric, self._columns.T @ b + precision @ self.prior.mean)
         full[np.ix_(places, places)] = metric
-        program = prepare_body_program(
+        return prepare_body_program(
             robot,
             target,
             full,
@@ -220,8 +229,6 @@ class BodyProblem:
             bounds=self.bounds,
             inequalities=make_drive_limits(robot, set(names), self.highest_speeds),
         )
-        bodies = solve_body_program(program)
-        return BodyFit(freeze(raise_coulomb_friction(robot, bodies.theta, set(names))), width, bodies, program)
 
     def choose_width(self, parts: Sequence[NormalEquations], weights: PerJoint) -> float:
         """Return the width with which bodies predict best the parts of the data that were not fitted."""
@@ -321,78 +328,45 @@ def find_inconsistent_parts(robot: Robot) -> dict[str, str]:
     return links | drives
 
 
-# Links at which a description lacks something: where physical consistency costs most.
+# Links at which a description lacks something: those that would fit the data better if they were free.
 #
-# If the nearest bodies are far from the estimate, some link has to carry what the description lacks, such as a load or
-# a counterbalance. The constraints on a link are dropped and the nearest bodies of all other links are computed again;
-# the reduction of the distance is the cost of this link. Only constraints that hold with equality have a cost. Links
-# are tried in the order of the forces of their constraints, which the solver returns with the solution.
+# If the bodies are far from what the data want, some link has to carry what the description lacks, such as a load or a
+# counterbalance. A link is released: it need not be a body, and nothing is expected of it. The other bodies are fitted
+# again, and the reduction of the squared errors is the gain of this link. The gains of several links do not add up:
+# neighbours can carry the same deviation.
 
 
-# Largest number of links for which bodies are computed again without their constraints. It affects only the time of
-# an explanation and the length of its list.
-MAX_LINKS = 6
-# Smallest cost of a link that is named, relative to the distance. Chosen on: reasoning; smaller costs are within the
-# tolerance of the solver.
-MIN_SHARE = 1e-6
+# Factor of the prior's widths of a link that is released. Chosen on: reasoning; so large that the data decide alone.
+RELEASED_WIDTH = 1e3
+# Reduction of the squared errors by releasing a link, relative to what releasing all links gives, from which it is
+# named. Chosen on: rule of thumb.
+MIN_LACKING_SHARE = 0.3
 
 
-@dataclass(frozen=True)
-class SuspiciousLink:
-    """A link whose constraints keep the bodies away from the estimate.
+def find_lacking_links(
+    problem: BodyProblem, fit: BodyFit, equations: NormalEquations, weights: PerJoint
+) -> dict[str, float]:
+    """Return the links that would fit clearly better if they were free, the best first, with shares of the gain."""
+    N, b = equations.matrix(weights), equations.right_side(weights)
 
-    Attributes
-    ----------
-    link   name of the link
-    cost   reduction of the distance if the constraints on this link are dropped
-    share  cost divided by the whole distance
-    """
+    def compute_cost(theta: PerParameter) -> float:
+        return float(equations.residual_squares(problem.base.K @ theta) @ weights)
 
-    link: str
-    cost: float
-    share: float
-
-
-@limit_blas_threads()
-def find_suspicious_links(
-    program: BodyProgram, nearest: NearestBodies, *, max_links: int = MAX_LINKS
-) -> tuple[SuspiciousLink, ...]:
-    """Return the links whose constraints cost distance, the most expensive first.
-
-    ``nearest`` is the solution of ``program``, see ``prepare_body_program``. The costs of several links do not add up
-    to the distance: neighbours can carry the same deviation.
-    """
-    if not nearest.distance > 0.0:
-        return ()
-    labels: dict[str, set[str]] = {}
-    for constraint in program.constraints:
-        if constraint.link is not None:
-            labels.setdefault(constraint.link, set()).add(constraint.label)
-    forces = {link: max(nearest.forces.get(label, 0.0) for label in of_link) for link, of_link in labels.items()}
-    links = [link for link in sorted(forces, key=lambda link: -forces[link]) if forces[link] > 0.0][:max_links]
-    costs = [(link, compute_cost(program, nearest, labels[link])) for link in links]
-    return tuple(
-        SuspiciousLink(link, cost, cost / nearest.distance)
-        for link, cost in sorted(costs, key=lambda pair: -pair[1])
-        if cost > MIN_SHARE * nearest.distance
-    )
-
-
-@limit_blas_threads()
-def compute_cost(program: BodyProgram, nearest: NearestBodies, labels: Collection[str]) -> float:
-    """Return by how much the distance is reduced if the constraints of these labels are dropped, at least 0."""
-    fewer = program.without(labels)
-    if not fewer.constraints:
-        return nearest.distance
-    outcome = fewer.solve()
-    if outcome.solution is Solution.INFEASIBLE:  # cannot be, since the bodies satisfy all constraints
-        return 0.0
-    return max(nearest.distance - fewer.compute_distance(outcome.v), 0.0)
+    links = tuple(fit.program.indices)
+    cost = compute_cost(fit.theta)
+    gain = cost - compute_cost(problem.release(N, b, fit.width, links))
+    shares = {
+        link: (cost - compute_cost(problem.release(N, b, fit.width, (link,)))) / gain for link in links if gain > 0.0
+    }
+    ranked = sorted(shares.items(), key=lambda pair: -pair[1])
+    return {link: share for link, share in ranked if share >= MIN_LACKING_SHARE}
 
 
 # What physical consistency costs: torque errors of the free estimate and of the bodies, which are the model.
 
 
+# Error of the bodies divided by that of the estimate, above which a finding names the links. Chosen on: rule of thumb.
+MAX_CONSISTENCY_COST = 1.1
 # Error of the bodies in percent, up to which its ratio to that of the estimate does not matter. Chosen on: reasoning;
 # twenty times the error that the preparation leaves in the torques, and a hundredth of what a good model may have.
 MAX_NEGLIGIBLE_ERROR = 2000.0 * PREPARATION_ERROR
@@ -416,6 +390,11 @@ class ConsistencyCost:
     def is_negligible(self) -> bool:
         """Whether the error of the bodies is so small that it does not matter how much smaller the estimate's is."""
         return max(self.bodies_percent, self.validation_bodies_percent or 0.0) <= MAX_NEGLIGIBLE_ERROR
+
+    @property
+    def is_high(self) -> bool:
+        """Whether consistency costs so much that the links that lack something are looked for."""
+        return self.ratio > MAX_CONSISTENCY_COST and not self.is_negligible
 
     @property
     def worst(self) -> tuple[float, float]:

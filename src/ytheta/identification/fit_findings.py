@@ -264,7 +264,7 @@ def find_body_findings(
         )
         yield Finding(FitFindingCode.PRIOR, Severity.NOTE, statement, remedy)
     if not standard.bodies.converged:
-        statement = "the solver stopped before it found the physically consistent bodies nearest to the estimate"
+        statement = "the solver stopped before it found the most likely physically consistent bodies"
         remedy = "the bodies of the model file are consistent, but others may predict better; record richer motion"
         yield Finding(FitFindingCode.CONSISTENCY, Severity.WARNING, statement, remedy)
     if cost.is_high:

@@ -133,6 +133,7 @@ def summarize_consistency(fit: Identification) -> dict[str, Any] | None:
         return None
     return {
         **asdict(fit.consistency_cost),
+        "prior_width": fit.standard.fit.width,
         "active_links": list(fit.standard.bodies.active_links),
         "lacking_links": [
             name for finding in fit.findings if finding.code == FitFindingCode.CONSISTENCY for name in finding.names

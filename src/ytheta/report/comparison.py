@@ -187,7 +187,7 @@ def comparison_html(comparison: Comparison) -> str:
 MAX_NAMES = 8
 MAX_SHOWN_CHANGES = 8  # parameters whose change is drawn; as many as there are colours
 BODIES_NOTE = (
-    "friction is that of the bodies in the model files, the physically consistent ones nearest to the estimate; it may "
+    "friction is that of the bodies in the model files, the most likely physically consistent ones; it may "
     "differ a little from the base parameters, which are the estimate"
 )
 USED_NOTE = (

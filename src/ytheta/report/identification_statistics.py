@@ -252,7 +252,7 @@ def _format_ratio(ratio: float) -> str:
 MIN_RELEASE_FACTOR = 1.5
 MAX_RELEASED_LINKS = 3  # affects only the length of a message
 LINK_PREFIX = "link "  # of the hyperparameters of links
-CHOSEN = "chosen model"
+CHOSEN = "chosen, before bodies"
 
 
 def explain_choice(identification: Identification) -> str:
@@ -330,18 +330,15 @@ def explain_consistency(identification: Identification) -> str:
     estimate, bodies, logs = cost.estimate_percent, cost.bodies_percent, "logs of the fit"
     if cost.validation_estimate_percent is not None and cost.validation_bodies_percent is not None:
         estimate, bodies, logs = cost.validation_estimate_percent, cost.validation_bodies_percent, "validation logs"
-    change = 100.0 * (bodies / estimate - 1.0) if estimate > 0.0 else 0.0
-    amount = f"{change:.0f}" if change >= 10.0 else f"{change:.2g}"
-    words = f"this costs {amount} % of error" if change >= 0.05 else "this costs no error"
-    if cost.is_negligible:
-        words = "this costs no error that matters"
-    state = "physically consistent"
+    state = "the model consists of physically consistent bodies"
     if not identification.consistent:
-        state, words = (
-            f"not physically consistent: {', '.join(identification.inconsistent)}",
-            "error of estimate and bodies",
-        )
-    return f"bodies: {state}; {words} ({format_percent(estimate)} → {format_percent(bodies)} on the {logs})"
+        state = f"the model is not physically consistent: {', '.join(identification.inconsistent)}"
+    width = 1.0 if identification.standard is None else identification.standard.fit.width
+    chosen = "" if width == 1.0 else f"; with ×{width:g} the prior's widths they predict parts of the logs better"
+    return (
+        f"bodies: {state}{chosen}; their error is {format_percent(bodies)} on the {logs}, that of the free estimate "
+        f"{format_percent(estimate)}"
+    )
 
 
 def list_explanations(identification: Identification) -> Iterator[str]:

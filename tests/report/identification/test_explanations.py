@@ -37,7 +37,7 @@ def test_log_bayes_factors_speak_for_the_family(identification: Identification) 
         "(−3.2, needed 10)"
     )
     rows = list(list_alternatives(chosen))
-    assert [name for name, *_ in rows] == ["chosen model", "without rotor inertia", "with root friction"]
+    assert [name for name, *_ in rows] == ["chosen, before bodies", "without rotor inertia", "with root friction"]
     assert rows[1][1:] == (-307.2, 5.0, 7.0)
     assert rows[0][1:] == (0.0, 4.5, 6.6)
     nothing = replace(identification, choice=ModelChoice((), (), ()))
@@ -47,15 +47,14 @@ def test_log_bayes_factors_speak_for_the_family(identification: Identification) 
 
 def test_costs_of_consistency(identification: Identification) -> None:
     costly = replace(identification, consistency_cost=ConsistencyCost(2.0, 2.5))
-    assert explain_consistency(costly) == (
-        "bodies: physically consistent; this costs 25 % of error (2.00 % → 2.50 % on the logs of the fit)"
-    )
+    words = "bodies: the model consists of physically consistent bodies; their error is"
+    assert explain_consistency(costly) == f"{words} 2.50 % on the logs of the fit, that of the free estimate 2.00 %"
     validated = replace(identification, consistency_cost=ConsistencyCost(2.0, 2.5, 4.0, 3.9))
-    assert explain_consistency(validated) == (
-        "bodies: physically consistent; this costs no error (4.00 % → 3.90 % on the validation logs)"
-    )
-    exact = replace(identification, consistency_cost=ConsistencyCost(0.001, 0.02))
-    assert "this costs no error that matters (" in explain_consistency(exact)
+    assert explain_consistency(validated) == f"{words} 3.90 % on the validation logs, that of the free estimate 4.00 %"
+    assert validated.standard is not None
+    fit = replace(validated.standard.fit, width=0.5)
+    tighter = replace(validated, standard=replace(validated.standard, fit=fit))
+    assert "with ×0.5 the prior's widths they predict parts of the logs better" in explain_consistency(tighter)
     assert not ConsistencyCost(0.001, 0.02, 0.001, 0.2).is_negligible
 
 

@@ -29,8 +29,6 @@ DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 # Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:
 # reasoning; a normal variable exceeds it once in 740 cases.
 MIN_STANDARD_DEVIATIONS = 3.0
-# Share of the time that a joint rests, above which it is stuck. Chosen on: rule of thumb.
-MIN_STUCK_SHARE = 0.5
 # Change of the total mass relative to the description, above which a finding says why. Chosen on: rule of thumb;
 # descriptions are typically off by 30 %.
 MAX_MASS_CHANGE = 0.3
@@ -126,12 +124,7 @@ def find_resting_joints(joints: Sequence[str], errors: TorqueErrors, motion: str
     statement = (
         f"in {motion}, {others} for {seconds[longest]:.3g} of {errors.seconds:.3g} s ({100.0 * resting[longest]:.3g} %)"
     )
-    # A joint may also have too few samples to be judged because its errors are correlated for a long time.
-    stuck = tuple(
-        name
-        for name, judged in zip(joints, errors.judged, strict=True)
-        if not judged and shares[name] > MIN_STUCK_SHARE
-    )
+    stuck = tuple(name for name, judged in zip(joints, errors.judged, strict=True) if not judged)
     remedy = (
         "stiction hides the friction of a joint at rest, so its equations are left out of fit and errors meanwhile; "
         "set min_speed to 0 (--min-speed 0) to use them"

@@ -1,8 +1,8 @@
 """Model files: robots in TOML that every command accepts, with an additional table ``[identification]``.
 
 The robot of the file consists of bodies: the most likely physically consistent standard parameters. The table, which
-``model_table`` writes, contains the base parameters of these bodies with their covariance, their torque errors, and what
-was chosen; the page on identification of the documentation describes its keys.
+``model_table`` writes, contains the base parameters of these bodies with their covariance, their torque errors, and
+what was chosen; the page on identification of the documentation describes its keys.
 
 If the geometry is unknown, there are no standard parameters. The robot of the file then has friction but no inertias,
 and unknown lengths and angles have no values, so that nothing that needs geometry takes it for a complete model. The

@@ -63,11 +63,10 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     found = xml_edit.find_xml(source, ROOT_TAG)
     mjcf = None if found is None else read_mjcf_file(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
-    losses = (*losses, *_refit(source).findings)
     if found is None or mjcf is None:
-        return (*losses, *xml_edit.find_missing_source(source, "MJCF"))
+        return (*losses, *_refit(source).findings, *xml_edit.find_missing_source(source, "MJCF"))
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))
-    losses = (*losses, *_find_ball_losses(source, mjcf))
+    losses = (*losses, *_find_ball_losses(source, mjcf), *_refit(source).findings)
     names = (node.get("file", "") for node in nodes if node.tag in ("mesh", "hfield", "texture", "skin", "include"))
     return (*losses, *xml_edit.find_misplaced_files(names, found[0], path))
 

@@ -2,12 +2,12 @@
 
 Identity      minimize  sum_j |w_j (tau_j - tau'_j - Y_j x)|^2  over x, bounded from below
 Accepts       every robot; the states are those of its identification or, without them, of a default motion
-Notation      code        meaning                                                                shape
-              torque      tau, the torque of the robot                                           samples x joints
-              missing     tau - tau', with tau' of what the format expresses of the robot        samples x joints
-              columns     Y, the torque per unit of each unknown                                 samples x joints x unknowns
-              weights     w, one over the root mean square of the torque of a joint; 0 at rest   samples x joints
-              x           change of each unknown                                                 unknowns
+Notation      code        meaning                                                            shape
+              torque      tau, the torque of the robot                                       samples x joints
+              missing     tau - tau', with tau' of what the format expresses of the robot    samples x joints
+              columns     Y, the torque per unit of each unknown                             unknowns x samples x joints
+              weights     w, one over the root mean square of the torque of a joint; 0 at restsamples x joints
+              x           change of each unknown                                             unknowns
 
 The unknowns are viscous and Coulomb friction of the joints whose torque is not the same and, if rotor inertia gets
 lost, rotor inertias of other joints or bodies. A format without rotor inertia gets bodies on the links: a disc about
@@ -268,9 +268,10 @@ class _Comparison:
     def _compute_columns(self, unknowns: Sequence[_Unknown]) -> Float[np.ndarray, "unknowns samples joints"]:
         names = list(dict.fromkeys(name for unknown in unknowns for name in unknown.parameters))
         motion = (self.states.q, self.states.qd, self.states.qdd)
-        Y = regressor(self.expressed, parameters=names, backend=BACKEND)(*motion) * self.states.used[:, :, None]
+        kernel = regressor(self.expressed, parameters=names, backend=BACKEND)
+        torques = kernel(*motion) * self.states.used[:, :, None]  # per unit of each parameter
         units = np.array([[unknown.parameters.get(name, 0.0) for name in names] for unknown in unknowns])
-        return np.einsum("sjp,kp->ksj", Y, units.reshape(len(unknowns), len(names)))
+        return np.einsum("sjp,kp->ksj", torques, units.reshape(len(unknowns), len(names)))
 
 
 def _compare(robot: Robot, expressed: Robot, states: RecordedStates) -> _Comparison:

@@ -222,9 +222,9 @@ def format_table(fit: Identification) -> Iterator[str]:
             yield from _format_entries(values)
     yield "\n# States of the fit, one row each: what an export fits if its format lacks a law of friction."
     yield f"[{TABLE}.{MOTION}]"
-    for key, rows in summarize_motion(fit.fit).items():
+    for key, states in summarize_motion(fit.fit).items():
         yield f"{key} = ["
-        yield from (f"    {_format_value(row)}," for row in rows)
+        yield from (f"    {_format_value(state)}," for state in states)
         yield "]"
 
 

@@ -6,7 +6,7 @@ Notation      code        meaning                                               
               torque      tau, the torque of the robot                                       samples x joints
               missing     tau - tau', with tau' of what the format expresses of the robot    samples x joints
               columns     Y, the torque per unit of each unknown                             unknowns x samples x joints
-              weights     w, one over the root mean square of the torque of a joint; 0 at restsamples x joints
+              weights     w, one over the RMS torque of a joint; 0 at rest                   samples x joints
               x           change of each unknown                                             unknowns
 
 The unknowns are viscous and Coulomb friction of the joints whose torque is not the same and, if rotor inertia gets

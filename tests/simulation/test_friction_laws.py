@@ -10,7 +10,12 @@ import pytest
 
 import ytheta as yt
 from tests.support.damped_robots import MASS, POSE, one_joint
-from tests.support.friction_robots import add_friction_laws, draw_drives, make_branched_arm
+from tests.support.friction_robots import (
+    add_friction_laws,
+    draw_drives,
+    make_branched_arm,
+    make_random_generator,
+)
 from ytheta.control import ComputedTorque
 from ytheta.errors import RobotError
 from ytheta.robot.inertia import Inertia
@@ -124,9 +129,7 @@ def test_mujoco_refuses_load_friction_that_blocks_a_joint() -> None:
 
 def test_both_plants_follow_the_same_trajectory() -> None:
     """An arm with a sliding joint and a branch, with random friction, under constant torques."""
-    seed = int(np.random.default_rng().integers(2**32))
-    print("seed", seed)
-    rng = np.random.default_rng(seed)
+    rng = make_random_generator()
     robot = draw_drives(make_branched_arm(rng), rng, rotor_inertia=0.2)
     q, qd, tau = rng.uniform(-1.0, 1.0, (3, 4)) * np.array([[1.0], [1.0], [5.0]])
     without = robot.with_drives(lambda _, d: replace(d, root=0.0, load=0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,13 @@ ROOTS = (0.9, -0.4, 0.6)
 LOADS = (0.25, 0.08, 0.6)
 
 
+def make_random_generator() -> np.random.Generator:
+    """A generator with a new seed, which YTHETA_TEST_SEED replaces to repeat a failed test."""
+    seed = int(os.environ.get("YTHETA_TEST_SEED", np.random.default_rng().integers(2**32)))
+    print(f"YTHETA_TEST_SEED={seed}")  # noqa: T201  # pytest shows it if the test fails
+    return np.random.default_rng(seed)
+
+
 def make_branched_arm(rng: np.random.Generator) -> Robot:
     """An arm with a sliding joint and a branch, with random bodies."""
     kinds = (("q1", "base", "0 0 1", "revolute"), ("q2", "l1", "0 1 0", "revolute"))
@@ -32,7 +40,8 @@ def make_branched_arm(rng: np.random.Generator) -> Robot:
             f'<link name="l{k}"><inertial><origin xyz="{x} {y} {z}"/><mass value="{mass}"/>'
             f'<inertia {" ".join(moments)} ixy="0" ixz="0" iyz="0"/></inertial></link>'
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="l{k}"/><axis xyz="{axis}"/>'
-            '<origin xyz="0.1 0.05 0.2" rpy="0.2 0.1 0"/><limit lower="-1.5" upper="1.5" velocity="2" effort="90"/></joint>'
+            '<origin xyz="0.1 0.05 0.2" rpy="0.2 0.1 0"/><limit lower="-1.5" upper="1.5" velocity="2" effort="90"/>'
+            "</joint>"
         )
     return read_urdf(parse_xml(f'<robot name="branched">{"".join(parts)}</robot>'.encode(), Path("a")), Path("a"), 0.0)
 

@@ -112,7 +112,8 @@ def test_a_rotor_of_the_first_joint_is_exactly_a_disc(tmp_path: Path) -> None:
     arm = make_branched_arm(rng)
     size = rng.uniform(0.1, 2.0)
     for name, is_exact in (("q1", True), ("q2", False)):
-        robot = arm.with_drives(lambda each, d, name=name: replace(d, rotor_inertia=size) if each == name else d)
+        rotors = {name: size}
+        robot = arm.with_drives(lambda each, d: replace(d, rotor_inertia=rotors.get(each, 0.0)))  # noqa: B023
         states = draw_motion(robot, rng)
         (path,) = export_source(make_source(robot, states), to="urdf", path=tmp_path / f"{name}.urdf")
         difference = compute_percents(robot, compute_pinocchio_torque(path, robot, states), states)
@@ -136,7 +137,7 @@ def test_a_body_replaces_the_rotor_of_a_link_that_has_no_mass_itself(tmp_path: P
         body.seen_from(hand.inverse()), name="h", on="l1", frame=hand
     )
     light = replace(light, links=tuple(replace(link, load=False) for link in light.links))
-    inertias = []
+    inertias: list[np.ndarray] = []
     for robot in (arm, light):
         driven = robot.with_drives(lambda name, d: replace(d, rotor_inertia=0.4) if name == "q1" else d)
         source = make_source(driven, draw_motion(driven, np.random.default_rng(1)))

@@ -30,8 +30,8 @@ def make_random_generator() -> np.random.Generator:
 
 def make_branched_arm(rng: np.random.Generator) -> Robot:
     """An arm with a sliding joint and a branch, with random bodies."""
-    kinds = (("q1", "base", "0 0 1", "revolute"), ("q2", "l1", "0 1 0", "revolute"))
-    kinds += (("q3", "l2", "1 0 0", "prismatic"), ("q4", "l1", "1 1 0", "revolute"))
+    kinds = [("q1", "base", "0 0 1", "revolute"), ("q2", "l1", "0 1 0", "revolute")]
+    kinds += [("q3", "l2", "1 0 0", "prismatic"), ("q4", "l1", "1 1 0", "revolute")]
     parts = ['<link name="base"/>']
     for k, (name, parent, axis, kind) in enumerate(kinds, start=1):
         mass, x, y, z = rng.uniform(0.5, 3.0), *rng.uniform(-0.15, 0.15, 3)

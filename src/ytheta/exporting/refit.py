@@ -46,7 +46,7 @@ from ytheta.simulation.references import default_reference, sample_reference
 CODE = "torque error"
 BACKEND = "interpreter"  # for some hundred samples, the interpreter needs less time than a compilation
 # Duration (s) and states of the motion of a robot that was not identified. Chosen on: rule of thumb.
-DEFAULT_SECONDS, DEFAULT_STATES = 20.0, 400
+DEFAULT_SECONDS, DEFAULT_STATES = 5.0, 250
 # Difference of torques, relative to the torque of a joint, up to which they are the same. Chosen on: reasoning, far
 # above rounding errors, far below any friction.
 MAX_RELATIVE_DIFFERENCE = 1e-9

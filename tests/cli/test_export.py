@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ytheta as yt
 from tests.support.command import read_json, refused, ytheta
 from tests.support.exported_robots import (
-    TOLERANCE,
     compute_mujoco_torque,
     compute_pinocchio_torque,
     compute_torque,
     measure_difference,
 )
+from ytheta.identification.model_file import RecordedStates, read_states
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +30,10 @@ def models(folder: Path) -> Path:
     return folder
 
 
-def without_losses(robot: yt.Robot) -> yt.Robot:
-    """The robot without what simulators cannot express, which the findings name."""
-    return robot.with_drives(
-        lambda _, drive: replace(drive, offset=0.0, coulomb_speed=0.0, root=None, load=None, friction_speed=0.0)
-    )
+def compute_percent(model: yt.Model, torque: np.ndarray, states: RecordedStates) -> float:
+    """The difference of torques from those of a model at its states, relative to them, in percent."""
+    expected = compute_torque(model.robot, (states.q, states.qd, states.qdd))
+    return float(100.0 * np.linalg.norm((expected - torque) * states.used) / np.linalg.norm(expected * states.used))
 
 
 def test_an_identified_model_as_urdf_starts_from_the_file_beside_it(models: Path, tmp_path: Path) -> None:
@@ -44,29 +43,45 @@ def test_an_identified_model_as_urdf_starts_from_the_file_beside_it(models: Path
     assert "<!-- by the vendor -->" in (tmp_path / "new.urdf").read_text()
     lost = [finding["text"] for finding in answer["findings"]]
     assert any("cannot express the torque offset of joint1, joint2" in text for text in lost)
-    robot = without_losses(yt.read_model(models / "arm.model.toml").robot)
-    expected = compute_torque(robot, rotor_inertia=False)
-    assert measure_difference(expected, compute_pinocchio_torque(tmp_path / "new.urdf", robot)) < TOLERANCE
-    assert measure_difference(expected, compute_pinocchio_torque(models / "arm.urdf", robot)) > 1e-3
+    model = yt.read_model(models / "arm.model.toml")
+    states = read_states(model.table, model.robot)
+    assert states is not None
+    (error,) = (finding["fields"] for finding in answer["findings"] if finding["code"] == "torque error")
+    motion = (states.q, states.qd, states.qdd)
+    percents = [
+        compute_percent(model, compute_pinocchio_torque(path, model.robot, motion), states)
+        for path in (tmp_path / "new.urdf", models / "arm.urdf")
+    ]
+    assert percents[0] == pytest.approx(error["difference_percent"], rel=1e-6)
+    assert percents[1] > 10.0 * percents[0]  # the twin: the description
+    assert error["before_percent"] == model.table["fit"]["relative_error_percent"]
+    assert error["after_percent"] == pytest.approx(np.hypot(error["before_percent"], percents[0]), rel=1e-6)
+    assert error["motion"] == "identification"
 
 
 def test_an_identified_model_in_every_format(models: Path, tmp_path: Path) -> None:
-    robot = yt.read_model(models / "arm.model.toml").robot
+    model = yt.read_model(models / "arm.model.toml")
     for to, name in (("mjcf", "arm.xml"), ("toml", "arm.toml"), ("friction-table", "arm.csv"), ("c", "code")):
         result = ytheta("export", "arm.model.toml", "--to", to, "-o", str(tmp_path / name), cwd=models)
         assert result.returncode == 0, result.stderr
         assert all(Path(line).is_file() for line in result.stdout.splitlines())
-    expected = compute_torque(robot, rotor_inertia=True)
-    assert measure_difference(expected, compute_torque(yt.load(tmp_path / "arm.toml"), rotor_inertia=True)) == 0.0
-    expected = compute_torque(without_losses(robot), rotor_inertia=True)
-    assert measure_difference(expected, compute_mujoco_torque(tmp_path / "arm.xml", robot)) < TOLERANCE
+        assert ("torque error" in result.stderr) is (to == "mjcf")  # the others express all of the model
+    expected = compute_torque(model.robot)
+    assert measure_difference(expected, compute_torque(yt.load(tmp_path / "arm.toml"))) == 0.0
+    states = read_states(model.table, model.robot)
+    assert states is not None
+    torque = compute_mujoco_torque(tmp_path / "arm.xml", model.robot, states=(states.q, states.qd, states.qdd))
+    stated = re.search(r"torque error ([\d.]+) % → ([\d.]+) %", (tmp_path / "arm.xml").read_text(encoding="utf-8"))
+    assert stated is not None
+    after = np.hypot(model.table["fit"]["relative_error_percent"], compute_percent(model, torque, states))
+    assert float(stated[2]) == pytest.approx(after, rel=5e-3)  # three digits
 
 
 def test_what_a_format_cannot_express_is_named(folder: Path, tmp_path: Path) -> None:
     result = ytheta("export", "five-bar", "--to", "mjcf", "-o", str(tmp_path / "a.xml"), "--force", cwd=folder)
     assert result.returncode == 0
     data = read_json(folder, "export", "ur10", "--to", "urdf", "-o", str(tmp_path / "ur10.urdf"), "--force")
-    assert all(finding["code"] == "not written" for finding in data["findings"])
+    assert all(finding["code"] in ("not written", "torque error") for finding in data["findings"])
 
 
 def test_nothing_is_overwritten_without_force(folder: Path, tmp_path: Path) -> None:

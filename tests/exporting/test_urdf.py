@@ -64,10 +64,10 @@ def export_back(robot: Robot, source: Path, folder: Path) -> Path:
 def test_vendor_files_give_the_torques_of_the_new_robot(name: str, tmp_path: Path) -> None:
     source = example_robots.urdf(name)
     described = yt.load(source, snap=0.0)
-    robot = change_bodies(described)
+    robot = change_bodies(described, rotor_inertia=False)
     path = export_back(robot, source, tmp_path)
-    expected = compute_torque(robot, rotor_inertia=False)
-    assert measure_difference(expected, compute_torque(yt.load(path, snap=0.0), rotor_inertia=False)) < TOLERANCE
+    expected = compute_torque(robot)
+    assert measure_difference(expected, compute_torque(yt.load(path, snap=0.0))) < TOLERANCE
     assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
     # The twin: the file before the export.
     assert measure_difference(expected, compute_pinocchio_torque(source, robot)) > 1e-3
@@ -76,7 +76,7 @@ def test_vendor_files_give_the_torques_of_the_new_robot(name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", FILES[:5])  # the last one has attributes on lines of their own
 def test_only_numbers_of_inertias_and_friction_change(name: str, tmp_path: Path) -> None:
     source = example_robots.urdf(name)
-    path = export_back(change_bodies(yt.load(source, snap=0.0)), source, tmp_path)
+    path = export_back(change_bodies(yt.load(source, snap=0.0), rotor_inertia=False), source, tmp_path)
     old, new = (file.read_text(encoding="utf-8").splitlines() for file in (source, path))
     changed = [line for line in difflib.unified_diff(old, new, n=0) if line[:1] in "+-"][2:]
     words = ("inertial>", "<origin", "<mass", "<inertia ", "<dynamics")
@@ -96,7 +96,9 @@ def test_a_file_without_changes_is_copied_byte_by_byte(name: str, tmp_path: Path
 
 def test_comments_quotes_and_spaces_stay(tmp_path: Path) -> None:
     source = write_arm(tmp_path)
-    text = export_back(change_bodies(yt.load(source)), source, tmp_path).read_text(encoding="utf-8")
+    text = export_back(change_bodies(yt.load(source), rotor_inertia=False), source, tmp_path).read_text(
+        encoding="utf-8"
+    )
     for kept in (
         "<!-- kept: ünïcode & <tags> -->",
         "<robot name='arm'>\n\t<link",
@@ -105,16 +107,16 @@ def test_comments_quotes_and_spaces_stay(tmp_path: Path) -> None:
         '<mesh filename="meshes/a>b.stl"/>',
     ):
         assert kept in text
-    robot = change_bodies(yt.load(source))
-    assert measure_difference(
-        compute_torque(robot, rotor_inertia=False), compute_pinocchio_torque(tmp_path / "new.urdf", robot)
-    ) < (TOLERANCE)
+    robot = change_bodies(yt.load(source), rotor_inertia=False)
+    assert measure_difference(compute_torque(robot), compute_pinocchio_torque(tmp_path / "new.urdf", robot)) < (
+        TOLERANCE
+    )
 
 
 def test_a_fixed_link_keeps_its_share_if_the_rest_is_consistent(tmp_path: Path) -> None:
     source = write_arm(tmp_path)
     described = yt.load(source, snap=0.0)
-    heavier = change_bodies(described)
+    heavier = change_bodies(described, rotor_inertia=False)
     new = yt.load(export_back(heavier, source, tmp_path), snap=0.0)
     assert new.link("hand").inertia == described.link("hand").inertia
     assert abs(new.merged.theta - heavier.theta)[:20].max() < 1e-12
@@ -134,9 +136,7 @@ def test_a_load_becomes_a_link(tmp_path: Path) -> None:
     load = Inertia.about_center(0.7, (0.01, 0.02, 0.03), ((0.01, 0, 0), (0, 0.01, 0), (0, 0, 0.01)))
     robot = yt.load(source, snap=0.0).with_load(load, on="tool", frame=Frame.shift(0.1) @ Frame.from_rpy(0.3, 0.2, 0.1))
     path = export_back(robot, source, tmp_path)
-    assert measure_difference(compute_torque(robot, rotor_inertia=False), compute_pinocchio_torque(path, robot)) < (
-        TOLERANCE
-    )
+    assert measure_difference(compute_torque(robot), compute_pinocchio_torque(path, robot)) < (TOLERANCE)
     assert yt.load(path).link("load").inertia.mass == 0.7
 
 
@@ -152,10 +152,10 @@ def test_a_model_that_does_not_belong_to_the_file_is_refused(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["ur10", "panda", "iiwa14", "rx90", "lu-two-link"])
 def test_robots_of_the_catalog_as_new_files(name: str, tmp_path: Path) -> None:
-    robot = change_bodies(yt.load(name))
+    robot = change_bodies(yt.load(name), rotor_inertia=False)
     (path,) = export(robot, to="urdf", path=tmp_path / "new.urdf")
-    expected = compute_torque(robot, rotor_inertia=False)
-    assert measure_difference(expected, compute_torque(yt.load(path), rotor_inertia=False)) < TOLERANCE
+    expected = compute_torque(robot)
+    assert measure_difference(expected, compute_torque(yt.load(path))) < TOLERANCE
     assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
     (path,) = export(name, to="urdf", path=tmp_path / "old.urdf", force=True)
     assert measure_difference(expected, compute_pinocchio_torque(path, robot)) > 1e-3
@@ -170,9 +170,7 @@ def test_mounting_and_hostile_names_survive(tmp_path: Path) -> None:
     (path,) = export(robot, to="urdf", path=tmp_path / "new.urdf")
     read = yt.load(path)
     assert read.name == hostile
-    assert measure_difference(compute_torque(robot, rotor_inertia=False), compute_torque(read, rotor_inertia=False)) < (
-        TOLERANCE
-    )
+    assert measure_difference(compute_torque(robot), compute_torque(read)) < (TOLERANCE)
     with pytest.raises(InputError, match="which XML does not allow"):
         export(replace(robot, name="a\x01"), to="urdf", path=tmp_path / "bad.urdf")
 
@@ -207,8 +205,8 @@ def test_a_template_is_expanded_and_keeps_its_meshes(mass: str, tmp_path: Path) 
 
 def test_a_template_is_a_description_of_other_numbers(tmp_path: Path) -> None:
     template = write_template(tmp_path)
-    robot = change_bodies(yt.load(template, snap=0.0))
+    robot = change_bodies(yt.load(template, snap=0.0), rotor_inertia=False)
     path = export_back(robot, template, tmp_path)
-    expected = compute_torque(robot, rotor_inertia=False)
+    expected = compute_torque(robot)
     assert measure_difference(expected, compute_pinocchio_torque(path, robot)) < TOLERANCE
     assert "meshes/a" in path.read_text(encoding="utf-8")

@@ -18,7 +18,14 @@ from ytheta.errors import InputError, RobotFileError
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.selection import FRICTION
 from ytheta.identification.identify import identify
-from ytheta.identification.model_file import model_to_toml, read_identification_table, read_model, save_model
+from ytheta.identification.model_file import (
+    model_to_toml,
+    read_identification_table,
+    read_model,
+    read_states,
+    save_model,
+)
+from ytheta.identification.model_table import MAX_STATES
 from ytheta.identification.result import Identification
 from ytheta.logs.reading.read import read_log
 
@@ -57,6 +64,23 @@ def test_a_model_is_read_as_it_was_written(identification: Identification, model
     assert read.table["validation"]["relative_error_percent"] == identification.validation.relative_percent
     assert read.table["standard_parameters"]["link1.m"] == "no effect"
     assert [row["std"] for row in read.table["parameters"]] == identification.std.tolist()
+
+
+def test_a_model_has_states_of_its_motion(identification: Identification, model: Path) -> None:
+    """Evenly selected, of the range of the motion, and used as in the errors; files without them are read as well."""
+    read = read_model(model)
+    states, motion_range = read_states(read.table, read.robot), identification.fit.motion_range
+    assert states is not None
+    assert 100 < len(states.q) <= MAX_STATES
+    spans = motion_range.upper - motion_range.lower
+    assert (states.q >= motion_range.lower - 1e-4 * spans).all()
+    assert (np.ptp(states.q, axis=0) > 0.8 * spans).all()
+    for values, largest in ((states.qd, motion_range.speed), (states.qdd, motion_range.acceleration)):
+        assert (abs(values).max(axis=0) <= 1.0001 * largest).all()
+        assert (abs(values).max(axis=0) > 0.5 * largest).all()
+    assert abs(states.used.mean(axis=0) - identification.fit.used_share).max() < 0.1
+    older = {key: value for key, value in read.table.items() if key != "motion"}
+    assert read_states(older, read.robot) is None
 
 
 def test_the_robot_has_the_base_parameters(identification: Identification, model: Path) -> None:

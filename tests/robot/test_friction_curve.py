@@ -14,7 +14,6 @@ from tests.support.toml_robots import read
 from ytheta.errors import RobotError
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.robot import summarize_robot
-from ytheta.robot.mjcf_writer import to_mjcf
 from ytheta.robot.parameters import (
     find_drive_slices,
     is_dissipative,
@@ -143,9 +142,6 @@ def test_files_keep_the_laws(tmp_path: Path) -> None:
     (tmp_path / "more.toml").write_text(text)
     drive = ytheta.load(tmp_path / "more.toml").joint("elbow_joint").drive
     assert drive == Drive(root=0.25)
-    assert "not written: root friction of shoulder_pan_joint, " in to_mjcf(robot, drives=True)
-    assert "load-dependent friction of shoulder_pan_joint, " in to_mjcf(robot, drives=True)
-    assert "not written" not in to_mjcf(robot) + to_mjcf(ytheta.load("ur10"), drives=True)
 
 
 def test_unusable_laws_are_refused() -> None:

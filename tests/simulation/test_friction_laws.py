@@ -10,9 +10,14 @@ import pytest
 
 import ytheta as yt
 from tests.support.damped_robots import MASS, POSE, one_joint
-from tests.support.friction_robots import add_friction_laws
+from tests.support.friction_robots import (
+    add_friction_laws,
+    draw_drives,
+    make_branched_arm,
+    make_random_generator,
+)
 from ytheta.control import ComputedTorque
-from ytheta.errors import InputError, RobotError
+from ytheta.errors import RobotError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import compute_friction
 from ytheta.robot.robot import Robot
@@ -103,10 +108,35 @@ def test_mujoco_has_the_root_friction_of_cut_joints() -> None:
     assert abs(plain.compute_rates(plain.init(q, qd), tau)[-2:] / ours - 1.0).max() > 0.1
 
 
-def test_mujoco_refuses_load_friction() -> None:
-    robot = yt.load("ur10").with_drives(lambda name, d: replace(d, load=0.1) if name == "elbow_joint" else d)
-    with pytest.raises(InputError, match=r"'elbow_joint' has load-dependent friction, which the MuJoCo plant does not"):
+def test_mujoco_has_the_same_load_friction() -> None:
+    """All friction of a drive with load-dependent friction is ours, so that the accelerations are the same."""
+    robot = add_friction_laws(yt.load("ur10"))
+    own, peer = OwnPlant.of(robot), MujocoPlant(robot)
+    without = OwnPlant.of(robot.with_drives(lambda _, d: replace(d, load=0.0)))
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        q, qd, tau = rng.normal(size=(3, 6)) * np.array([[1.0], [1.0], [20.0]])
+        ours, theirs, twin = (plant.compute_rates(plant.init(q, qd), tau) for plant in (own, peer, without))
+        np.testing.assert_allclose(theirs, ours, rtol=1e-6, atol=1e-6)
+        assert abs(twin - theirs).max() > 0.1
+
+
+def test_mujoco_refuses_load_friction_that_blocks_a_joint() -> None:
+    robot = yt.load("ur10").with_drives(lambda name, d: replace(d, load=1.0) if name == "elbow_joint" else d)
+    with pytest.raises(RobotError, match=r"elbow_joint\.fl is 1 times"):
         MujocoPlant(robot)
+
+
+def test_both_plants_follow_the_same_trajectory() -> None:
+    """An arm with a sliding joint and a branch, with random friction, under constant torques."""
+    rng = make_random_generator()
+    robot = draw_drives(make_branched_arm(rng), rng, rotor_inertia=0.2)
+    q, qd, tau = rng.uniform(-1.0, 1.0, (3, 4)) * np.array([[1.0], [1.0], [5.0]])
+    without = robot.with_drives(lambda _, d: replace(d, root=0.0, load=0.0))
+    plants = OwnPlant.of(robot), MujocoPlant(robot), OwnPlant.of(without)
+    own, peer, twin = (advance(plant, plant.init(q, qd), tau, 0.3, 300) for plant in plants)
+    np.testing.assert_allclose(peer, own, rtol=1e-6, atol=1e-6)
+    assert abs(twin - own).max() > 1e-2
 
 
 def test_both_laws_need_smoothing() -> None:
@@ -134,6 +164,7 @@ def test_substeps_follow_the_slopes_of_the_laws() -> None:
     q = np.full((3, 1), math.pi / 2)
     loaded = make_pendulum(0.4)
     assert choose_substeps(loaded, q, 1e-3) == math.ceil(1e-3 * 0.4 * 0.5 * 9.81 / 1e-3 / 0.3)
+    assert choose_substeps(loaded, q, 1e-3, coulomb=False) == choose_substeps(loaded, q, 1e-3)  # ours in MuJoCo, too
     assert choose_substeps(loaded, 0.0 * q, 1e-3) == 1
 
 

@@ -15,13 +15,16 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 
+States = tuple[np.ndarray, np.ndarray, np.ndarray]  # q, qd, qdd
+
 TOLERANCE = 1e-9  # Nm or N, relative to torques of up to about 1000; both sides compute with doubles
 
 
-def change_bodies(robot: Robot) -> Robot:
+def change_bodies(robot: Robot, *, rotor_inertia: bool = True) -> Robot:
     """The robot as an identification returns it: fixed links merged, other bodies, other viscous and dry friction.
 
-    Every body becomes heavier and is displaced, which keeps it physically consistent.
+    Every body becomes heavier and is displaced, which keeps it physically consistent. Without rotor inertia, URDF can
+    express all of it.
     """
     merged = robot.numeric.merged
     inertias = {}
@@ -32,32 +35,31 @@ def change_bodies(robot: Robot) -> Robot:
 
     def change_drive(name: str, drive: Drive) -> Drive:
         k = order.get(name, 0)
-        return replace(drive, viscous=0.5 + 0.1 * k, coulomb=1.5 + 0.1 * k, rotor_inertia=0.2 + 0.01 * k, gear_ratio=1)
+        inertia = 0.2 + 0.01 * k if rotor_inertia else 0.0
+        return replace(drive, viscous=0.5 + 0.1 * k, coulomb=1.5 + 0.1 * k, rotor_inertia=inertia, gear_ratio=1)
 
     return merged.with_inertias(inertias).with_drives(change_drive)
 
 
-def draw_states(count: int, samples: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_states(count: int, samples: int = 3) -> States:
     q, qd, qdd = np.random.default_rng(5).uniform(-1.5, 1.5, (3, samples, count))
     return q, qd, qdd
 
 
-def compute_torque(robot: Robot, *, rotor_inertia: bool) -> np.ndarray:
-    """Our torques at all states, in the order of the movable joints; URDF has no rotor inertia."""
-    if not rotor_inertia:
-        robot = robot.with_drives(lambda _, drive: replace(drive, rotor_inertia=0.0))
+def compute_torque(robot: Robot, states: States | None = None) -> np.ndarray:
+    """Our torques at all states, in the order of the movable joints."""
     robot = replace(robot, couplings=(), actuated=(), motors=(), forces=(), home=())
-    return np.asarray(yt.inverse_dynamics(robot)(*draw_states(len(robot.movable))))
+    return np.asarray(yt.inverse_dynamics(robot)(*(states or draw_states(len(robot.movable)))))
 
 
-def compute_pinocchio_torque(path: Path, robot: Robot) -> np.ndarray:
+def compute_pinocchio_torque(path: Path, robot: Robot, states: States | None = None) -> np.ndarray:
     """Torques of a URDF file at all states, in the order of the robot's movable joints, with friction."""
     model = pin.buildModelFromUrdf(str(path))
     data = model.createData()
     joints = [model.joints[model.getJointId(joint.name)] for joint in robot.movable]
     order = [joint.idx_v for joint in joints]
     rows = []
-    for q, qd, qdd in zip(*draw_states(len(joints)), strict=True):
+    for q, qd, qdd in zip(*(states or draw_states(len(joints))), strict=True):
         configuration, velocity, acceleration = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         for joint, angle in zip(joints, q, strict=True):
             unbounded = joint.nq == 2  # a continuous joint has the coordinates cos and sin
@@ -68,7 +70,9 @@ def compute_pinocchio_torque(path: Path, robot: Robot) -> np.ndarray:
     return np.array(rows)
 
 
-def compute_mujoco_torque(path: Path, robot: Robot, names: Mapping[str, str] | None = None) -> np.ndarray:
+def compute_mujoco_torque(
+    path: Path, robot: Robot, names: Mapping[str, str] | None = None, states: States | None = None
+) -> np.ndarray:
     """Torques of an MJCF file at all states, in the order of the robot's movable joints, with armature and friction.
 
     ``names`` are the names in the file of joints that our reader has named.
@@ -79,7 +83,7 @@ def compute_mujoco_torque(path: Path, robot: Robot, names: Mapping[str, str] | N
     joints = [model.joint(in_file.index((names or {}).get(joint.name, joint.name))) for joint in robot.movable]
     places, order = [int(joint.qposadr[0]) for joint in joints], [int(joint.dofadr[0]) for joint in joints]
     rows = []
-    for q, qd, qdd in zip(*draw_states(len(joints)), strict=True):
+    for q, qd, qdd in zip(*(states or draw_states(len(joints))), strict=True):
         data.qpos[places], data.qvel[order] = q, qd
         mujoco.mj_forward(model, data)
         data.qacc[:] = 0.0  # a free base rests

@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from tests.support.pinocchio_peer import peer
+from ytheta.files.xml_document import parse_xml
 from ytheta.robot.parts import Drive
+from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
 COULOMB_SPEEDS = (0.02, 0.0, 0.3)
 FRICTION_SPEEDS = (0.0, 0.7, 0.4)
 ROOTS = (0.9, -0.4, 0.6)
 LOADS = (0.25, 0.08, 0.6)
+
+
+def make_random_generator() -> np.random.Generator:
+    """A generator with a new seed, which YTHETA_TEST_SEED replaces to repeat a failed test."""
+    seed = int(os.environ.get("YTHETA_TEST_SEED", np.random.default_rng().integers(2**32)))
+    print(f"YTHETA_TEST_SEED={seed}")  # noqa: T201  # pytest shows it if the test fails
+    return np.random.default_rng(seed)
+
+
+def make_branched_arm(rng: np.random.Generator) -> Robot:
+    """An arm with a sliding joint and a branch, with random bodies."""
+    kinds = [("q1", "base", "0 0 1", "revolute"), ("q2", "l1", "0 1 0", "revolute")]
+    kinds += [("q3", "l2", "1 0 0", "prismatic"), ("q4", "l1", "1 1 0", "revolute")]
+    parts = ['<link name="base"/>']
+    for k, (name, parent, axis, kind) in enumerate(kinds, start=1):
+        mass, x, y, z = rng.uniform(0.5, 3.0), *rng.uniform(-0.15, 0.15, 3)
+        moments = (f'{key}="{0.02 * mass * rng.uniform(0.8, 1.2)}"' for key in ("ixx", "iyy", "izz"))
+        parts.append(
+            f'<link name="l{k}"><inertial><origin xyz="{x} {y} {z}"/><mass value="{mass}"/>'
+            f'<inertia {" ".join(moments)} ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="l{k}"/><axis xyz="{axis}"/>'
+            '<origin xyz="0.1 0.05 0.2" rpy="0.2 0.1 0"/><limit lower="-1.5" upper="1.5" velocity="2" effort="90"/>'
+            "</joint>"
+        )
+    return read_urdf(parse_xml(f'<robot name="branched">{"".join(parts)}</robot>'.encode(), Path("a")), Path("a"), 0.0)
+
+
+def draw_drives(robot: Robot, rng: np.random.Generator, *, rotor_inertia: float = 0.0) -> Robot:
+    """The robot with random values of all laws of friction, and rotor inertias of up to this value."""
+
+    def draw(_: str, drive: Drive) -> Drive:
+        viscous, coulomb, root, load, speed = rng.uniform(0.05, 0.4, 5).tolist()
+        return replace(
+            drive,
+            rotor_inertia=rotor_inertia * rng.uniform(0.3, 1.0),
+            viscous=viscous,
+            coulomb=coulomb,
+            offset=rng.uniform(-0.1, 0.1),
+            root=3.0 * root,
+            load=load,
+            coulomb_speed=speed,
+        )
+
+    return robot.with_drives(draw)
 
 
 def add_friction_laws(robot: Robot, *, root: bool = True, load: bool = True) -> Robot:

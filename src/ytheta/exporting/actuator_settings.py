@@ -7,11 +7,13 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError
 from ytheta.exporting.losses import find_drive_losses
+from ytheta.exporting.refit import Abilities, Refit, refit
 from ytheta.exporting.source import ExportSource, Format, NoOptions
 from ytheta.findings import Finding
 from ytheta.robot.parts import Drive
@@ -25,6 +27,7 @@ from ytheta.robot.parts import Drive
 #
 # Static and dynamic friction are equal, since the robot has one value of Coulomb friction.
 
+ISAAC, MUJOCO = "Isaac", "MuJoCo"  # for messages
 ISAAC_UNITS = {
     "armature": "kg m^2 or kg",
     "friction": "N m or N",
@@ -36,7 +39,7 @@ ISAAC_UNITS = {
 def render_isaac_actuators(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path, bytes]:
     """Return the arguments of ``ActuatorBaseCfg`` as JSON; names of joints are escaped, since they are expressions."""
     del options
-    drives = {re.escape(joint.name): joint.drive.parameters for joint in source.robot.movable}
+    drives = {re.escape(joint.name): joint.drive.parameters for joint in _refit(source, ISAAC).robot.movable}
     order = {"armature": 0, "friction": 2, "dynamic_friction": 2, "viscous_friction": 1}
     values = {key: {name: parameters[k] for name, parameters in drives.items()} for key, k in order.items()}
     return {path: render_json(source, path, ISAAC_UNITS, {"actuator": {"joint_names_expr": list(drives), **values}})}
@@ -45,7 +48,7 @@ def render_isaac_actuators(source: ExportSource, path: Path, options: NoOptions)
 def find_isaac_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return the laws of friction that PhysX does not have."""
     del path
-    return find_drive_losses(source.robot, to="Isaac")
+    return (*find_drive_losses(source.robot, to=ISAAC), *_refit(source, ISAAC).findings)
 
 
 # Armature, damping and friction loss of joints, with the names of MJCF attributes.
@@ -62,7 +65,7 @@ def render_mujoco_actuators(source: ExportSource, path: Path, options: NoOptions
     del options
     joints = {
         joint.name: dict(zip(MUJOCO_UNITS, joint.drive.parameters[: len(MUJOCO_UNITS)], strict=True))
-        for joint in source.robot.movable
+        for joint in _refit(source, MUJOCO).robot.movable
     }
     return {path: render_json(source, path, MUJOCO_UNITS, {"joints": joints})}
 
@@ -70,7 +73,12 @@ def render_mujoco_actuators(source: ExportSource, path: Path, options: NoOptions
 def find_mujoco_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     """Return the laws of friction that MuJoCo does not have."""
     del path
-    return find_drive_losses(source.robot, to="MuJoCo")
+    return (*find_drive_losses(source.robot, to=MUJOCO), *_refit(source, MUJOCO).findings)
+
+
+@lru_cache(maxsize=1)  # the file and the findings about it need the same fit
+def _refit(source: ExportSource, to: str) -> Refit:
+    return refit(source, Abilities(to))
 
 
 # JSON files with an origin; JSON is also YAML.

@@ -50,9 +50,9 @@ def find_shape_losses(robot: Robot, *, to: str) -> tuple[Finding, ...]:
     return _make_findings(to.upper(), _list_shape_losses(robot, to))
 
 
-def find_drive_losses(robot: Robot, *, to: str, rotor_inertia: bool = True) -> tuple[Finding, ...]:
+def find_drive_losses(robot: Robot, *, to: str) -> tuple[Finding, ...]:
     """Return what a format with armature, viscous and Coulomb friction of joints cannot express of the drives."""
-    return _make_findings(to, _list_drive_losses(robot, rotor_inertia=rotor_inertia))
+    return _make_findings(to, _list_drive_losses(robot, rotor_inertia=True))
 
 
 def is_mimic(coupling: Coupling, robot: Robot) -> bool:

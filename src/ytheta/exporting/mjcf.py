@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from ytheta.errors import InputError
 from ytheta.exporting import new_mjcf, xml_edit
 from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
 from ytheta.exporting.losses import find_description_losses
+from ytheta.exporting.refit import Abilities, Refit, refit
 from ytheta.exporting.source import ExportSource, Format, NoOptions
 from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import Node, parse_xml
@@ -47,11 +49,12 @@ def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path
     del options
     xml_edit.check_extension(path, "MJCF", *EXTENSIONS)
     found = xml_edit.find_xml(source, ROOT_TAG)
+    robot = _refit(source).robot
     if found is None:
-        return {path: new_mjcf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
+        return {path: new_mjcf.format_robot(robot, find_losses(source, path)).encode("utf-8")}
     file, _, root = found
     mjcf = read_mjcf_file(root, file, source.robot)
-    changes = find_changes(mjcf.robot, source.robot, file=file.name, unknown=mjcf.unknown)
+    changes = find_changes(mjcf.robot, robot, file=file.name, unknown=mjcf.unknown)
     return {path: edit_mjcf(file, mjcf, changes)}
 
 
@@ -61,11 +64,27 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     mjcf = None if found is None else read_mjcf_file(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="mjcf", described=None if mjcf is None else mjcf.robot)
     if found is None or mjcf is None:
-        return (*losses, *xml_edit.find_missing_source(source, "MJCF"))
+        return (*losses, *_refit(source).findings, *xml_edit.find_missing_source(source, "MJCF"))
     nodes = (*merge_sections(mjcf.root, "asset").children, *(node for node in found[2].descendants()))
-    losses = (*losses, *_find_ball_losses(source, mjcf))
+    losses = (*losses, *_find_ball_losses(source, mjcf), *_refit(source).findings)
     names = (node.get("file", "") for node in nodes if node.tag in ("mesh", "hfield", "texture", "skin", "include"))
     return (*losses, *xml_edit.find_misplaced_files(names, found[0], path))
+
+
+@lru_cache(maxsize=1)  # the file and the findings about it need the same fit
+def _refit(source: ExportSource) -> Refit:
+    found = xml_edit.find_xml(source, ROOT_TAG)
+    if found is None:
+        return refit(source, Abilities("MJCF", forces=frozenset()))
+    mjcf = read_mjcf_file(found[2], found[0], source.robot)
+    actuation = {name: mjcf.actuation.get(node.get("name", ""), Actuation()) for name, node in mjcf.joints.items()}
+    abilities = Abilities(
+        "MJCF",
+        without_drive=frozenset(joint.name for joint in source.robot.movable if joint.name not in mjcf.joints),
+        lowest={name: (each.rotor_inertia, each.viscous) for name, each in actuation.items()},
+        forces=frozenset(force.name for force in mjcf.robot.forces),
+    )
+    return refit(source, abilities)
 
 
 def _find_ball_losses(source: ExportSource, mjcf: MjcfFile) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ order and white space stay. A new file has no meshes. Each new link frame is at 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -15,6 +16,7 @@ import numpy as np
 from ytheta.exporting import new_urdf, xml_edit
 from ytheta.exporting.bodies import FileChanges, find_changes, match_wrench_joints
 from ytheta.exporting.losses import find_description_losses
+from ytheta.exporting.refit import Abilities, Refit, refit
 from ytheta.exporting.source import ExportSource, Format, NoOptions
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
@@ -34,12 +36,13 @@ def render(source: ExportSource, path: Path, options: NoOptions) -> Mapping[Path
     del options
     xml_edit.check_extension(path, "URDF", *EXTENSIONS)
     found = xml_edit.find_xml(source, ROOT_TAG)
+    robot = _refit(source).robot
     if found is None:
-        return {path: new_urdf.format_robot(source.robot, find_losses(source, path)).encode("utf-8")}
+        return {path: new_urdf.format_robot(robot, find_losses(source, path)).encode("utf-8")}
     file, content, root = found
     xml_edit.check_encoding(content, file)
     described = _read_robot(root, file, source.robot)
-    return {path: edit_urdf(content, root, find_changes(described, source.robot, file=file.name))}
+    return {path: edit_urdf(content, root, find_changes(described, robot, file=file.name))}
 
 
 def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
@@ -47,11 +50,17 @@ def find_losses(source: ExportSource, path: Path) -> tuple[Finding, ...]:
     found = xml_edit.find_xml(source, ROOT_TAG)
     described = None if found is None else _read_robot(found[2], found[0], source.robot)
     losses = find_description_losses(source.robot, to="urdf", described=described)
+    losses = (*losses, *_refit(source).findings)
     losses = (*losses, *_describe_floating_base(source.robot, None if found is None else found[2]))
     if found is None:
         return (*losses, *xml_edit.find_missing_source(source, "URDF"))
     nodes = (node for node in found[2].descendants() if node.tag in ("mesh", "texture"))
     return (*losses, *xml_edit.find_misplaced_files((node.get("filename", "") for node in nodes), found[0], path))
+
+
+@lru_cache(maxsize=1)  # the file and the findings about it need the same fit
+def _refit(source: ExportSource) -> Refit:
+    return refit(source, Abilities("URDF", rotor_inertia=False, forces=frozenset()))
 
 
 def _describe_floating_base(robot: Robot, root: Node | None) -> tuple[Finding, ...]:

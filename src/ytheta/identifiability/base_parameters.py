@@ -278,7 +278,11 @@ def classify_standard_parameters(
 
 
 def _collect_geometry(robot: Robot) -> tuple[object, ...]:
-    """Return the properties of a robot that base parameters depend on: all but inertias and drive parameters."""
+    """Return the properties of a robot that base parameters depend on: all but inertias and drive parameters.
+
+    Links on fixed joints have no parameters, so that a robot with its flange and one without are the same.
+    """
+    robot = robot.merged
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
     drives = tuple((name, drive.coulomb_speed, drive.max_curve_speed) for name, drive in robot.drives)

@@ -27,14 +27,14 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import make_torque_kernel
-from ytheta.identification.model_table import TABLE, format_table
+from ytheta.identification.model_table import MOTION, MOTION_KEYS, TABLE, format_table
 from ytheta.identification.priors.prior import EarlierModel
 from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.reading.load import load
 from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_writer import to_toml
-from ytheta.shapes import BaseByBase, PerBase, freeze
+from ytheta.shapes import BaseByBase, Bool, PerBase, SamplesByJoint, freeze
 
 if TYPE_CHECKING:
     from ytheta.identifiability.regrouping import Regrouping
@@ -197,6 +197,38 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
         return None
     check_settings(table, path)
     return table
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedStates:
+    """States of the motion from which a model was identified, for its actuated coordinates.
+
+    ``used`` is False for a joint that rests or is slow, so that the torque errors of the model leave the sample out.
+    """
+
+    q: SamplesByJoint
+    qd: SamplesByJoint
+    qdd: SamplesByJoint
+    used: Bool[np.ndarray, "samples joints"]
+
+
+def read_states(table: Mapping[str, Any], robot: Robot) -> RecordedStates | None:
+    """Return the states in the table of a model; None if there are none, as in files of earlier versions."""
+    if MOTION not in table:
+        return None
+    try:
+        arrays = [np.array(table[MOTION][key], dtype=float) for key in MOTION_KEYS]
+        shapes = {array.shape for array in arrays}
+        is_valid = len(shapes) == 1 and all(np.isfinite(array).all() for array in arrays)
+    except (KeyError, OverflowError, TypeError, ValueError):
+        is_valid = False
+    if not is_valid or arrays[0].ndim != 2 or arrays[0].shape[1] != len(robot.actuated) or not len(arrays[0]):
+        raise InputError(
+            f"the table '{TABLE}.{MOTION}' of the model of {robot.name!r} is damaged; remove it, or identify the robot "
+            "again"
+        )
+    q, qd, qdd, used = arrays
+    return RecordedStates(q, qd, qdd, used != 0.0)
 
 
 def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:

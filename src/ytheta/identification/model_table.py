@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TABLE = "identification"
+MOTION = "motion"  # key of the states
+MOTION_KEYS = ("q", "qd", "qdd", "used")
+# States in a model file; from so many independent ones, the size of a torque difference is known within 5 %. Chosen on:
+# reasoning.
+MAX_STATES = 200
+STATE_DIGITS = 5  # Significant digits of a state; torques are not known as well. Chosen on: reasoning.
 
 
 def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
@@ -141,6 +147,20 @@ def summarize_consistency(fit: Identification) -> dict[str, Any] | None:
     }
 
 
+def summarize_motion(errors: TorqueErrors) -> dict[str, list[list[float]]]:
+    """Return evenly selected states of the motion; ``used`` is 1 for joints whose errors contain the sample, else 0."""
+    trace = errors.trace
+    rows = np.flatnonzero(np.isfinite(trace.t) & ~trace.left_out.all(axis=1))
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_STATES)).round().astype(int))]
+    states = [[[_round(x) for x in row] for row in values[rows]] for values in (trace.q, trace.qd, trace.qdd)]
+    used = (~trace.left_out[rows]).astype(int).tolist()
+    return dict(zip(MOTION_KEYS, (*states, used), strict=True))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{STATE_DIGITS}g}")
+
+
 def format_table(fit: Identification) -> Iterator[str]:
     """Yield the lines of the table ``[identification]``."""
     origin = fit.origin
@@ -201,6 +221,12 @@ def format_table(fit: Identification) -> Iterator[str]:
         if values is not None:
             yield f"\n[{TABLE}.{key}]"
             yield from _format_entries(values)
+    yield "\n# States of the fit, one row each: what an export fits if its format lacks a law of friction."
+    yield f"[{TABLE}.{MOTION}]"
+    for key, states in summarize_motion(fit.fit).items():
+        yield f"{key} = ["
+        yield from (f"    {_format_value(state)}," for state in states)
+        yield "]"
 
 
 def _format_entries(values: Mapping[str, Any]) -> Iterable[str]:

@@ -9,8 +9,7 @@ UR10; with the 2 ms written here, only up to 0.006 rad/s. Damping is exactly vis
 rotor inertia.
 
 A coupling becomes a tendon of fixed length that connects its joints. Motors, offsets, drives of cut joints and declared
-forces are not written here. MuJoCo has neither friction that grows with the root of the speed nor load-dependent
-friction: a comment at the start of the file names the joints whose drives have these laws.
+forces are not written here, nor are laws of friction that MuJoCo does not have: ``root``, ``load``, ``friction_speed``.
 """
 
 from __future__ import annotations
@@ -40,11 +39,7 @@ HINGE_POINT_DISTANCE = 0.3
 
 
 def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
-    """Return a robot as MJCF text; ``drives`` adds rotor inertia, damping and dry friction to its joints.
-
-    Laws of friction that MuJoCo does not have (``root``, ``load``, ``friction_speed``) are not written; a comment says
-    so.
-    """
+    """Return a robot as MJCF text; ``drives`` adds rotor inertia, damping and dry friction to its joints."""
     root = Element("mujoco")
     SubElement(root, "compiler", COMPILER)
     SubElement(root, "option", gravity=_format_numbers(robot.gravity_in_base), jacobian="dense")
@@ -64,7 +59,7 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
         for name, factor in list_tendon_terms(coupling):
             SubElement(tendon, "joint", joint=name, coef=_format_numbers((factor,)))
         SubElement(equality, "tendon", tendon1=coupling.joint, polycoef=_format_numbers((coupling.offset, 0, 0, 0, 0)))
-    return f"{_describe_missing_laws(robot) if drives else ''}{tostring(root, encoding='unicode')}"
+    return tostring(root, encoding="unicode")
 
 
 @dataclass(frozen=True)
@@ -141,22 +136,6 @@ def _add_body(parent: Element, joint: Joint, link: Link, *, drives: bool) -> Ele
     values = {"mass": (inertia.mass,), "pos": inertia.center, "fullinertia": list_full_inertia(inertia)}
     SubElement(body, "inertial", _format_attributes(values))
     return body
-
-
-def _describe_missing_laws(robot: Robot) -> str:
-    """Return a comment about the laws of friction that are not written; empty if there are none."""
-    texts = [
-        f"{law} friction of {', '.join(names)}"
-        for law, names in (
-            ("root", [joint.name for joint in robot.movable if joint.drive.root is not None]),
-            ("load-dependent", [joint.name for joint in robot.movable if joint.drive.load is not None]),
-        )
-        if names
-    ]
-    if not texts:
-        return ""
-    words = f"not written: {'; '.join(texts)}".replace("--", "- -")  # a comment must not contain two hyphens in a row
-    return f"<!-- {words} -->"
 
 
 def _format_attributes(attributes: Attributes) -> dict[str, str]:

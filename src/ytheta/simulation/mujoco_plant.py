@@ -3,8 +3,11 @@
 MuJoCo closes loops with stiff, damped forces, so that the loops open by micrometres. The loops of ytheta's own plant
 stay closed. MuJoCo has its own law of Coulomb friction, see ``mjcf``. MuJoCo has neither torque offsets nor
 friction of cut joints; this module adds both to the applied torques. Likewise, viscous and root friction of drives with
-a ``root`` are applied torques, exact and bounded at ``friction_speed``. Load-dependent friction needs the torque that a
-drive transmits, of which MuJoCo's dry friction is not a part that can be computed beforehand, and is refused.
+a ``root`` are applied torques, exact and bounded at ``friction_speed``.
+
+Load-dependent friction needs the torque r that a drive transmits, which its whole friction f without fl determines:
+tau - f = r + fl d |r|, see ``dynamics.graphs``. MuJoCo's dry friction follows from the motion and cannot be a part of
+f, so that all friction of such a drive is ytheta's: the applied torque is r.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.dynamics.constraint import LoopConstraint, build_constraint, column
+from ytheta.dynamics.graphs import check_load_friction
 from ytheta.dynamics.loop_solver import solve
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.mjcf_writer import to_mjcf
@@ -55,12 +59,7 @@ class MujocoPlant:
                 raise InputError(
                     f"robot {robot.name!r} has {kind}, which the MuJoCo plant does not support; use plant 'own'"
                 )
-        loaded = [name for name, drive in robot.drives if drive.load is not None]
-        if loaded:
-            raise InputError(
-                f"robot {robot.name!r}: {', '.join(map(repr, loaded))} has load-dependent friction, which the MuJoCo "
-                "plant does not support; remove 'load', or use plant 'own'"
-            )
+        check_load_friction(robot.parameter_names, robot.theta)
         for loop in robot.loops:
             if loop.joint.kind not in (JointKind.REVOLUTE, JointKind.POINT):
                 raise InputError(
@@ -92,7 +91,11 @@ class MujocoPlant:
         applied = -offsets
         applied[self._actuated] += tau
         for k, drive in self._curves:
-            applied[k] -= compute_friction(drive, state[joints + k])
+            speed = state[joints + k]
+            applied[k] -= compute_friction(drive, speed)
+            if drive.load:  # tau - f becomes r
+                direction = float(compute_friction(Drive(coulomb=1.0, coulomb_speed=drive.coulomb_speed), speed))
+                applied[k] /= 1.0 + drive.load * direction * np.sign(applied[k])
         if self._has_cut_friction:
             jacobian = np.array(self._cut_jacobian(state[self._coordinates]))
             speed = jacobian @ state[joints:][self._coordinates]
@@ -152,9 +155,13 @@ class MujocoPlant:
 
     @cached_property
     def _curves(self) -> list[tuple[int, Drive]]:
-        """The indices and drives of the joints with root friction, without Coulomb friction, which MuJoCo computes."""
+        """The indices and drives of the joints whose friction is applied, without the part that MuJoCo computes."""
         drives = enumerate(joint.drive for joint in self.robot.movable)
-        return [(k, replace(drive, coulomb=0.0)) for k, drive in drives if drive.root is not None]
+        return [
+            (k, drive if drive.load else replace(drive, coulomb=0.0))
+            for k, drive in drives
+            if drive.root is not None or drive.load
+        ]
 
     @cached_property
     def _model(self) -> tuple[Any, Any, list[int], PerJoint]:
@@ -162,7 +169,7 @@ class MujocoPlant:
         mujoco = _import_mujoco()
         # Merge loads with their links: a load may be a point mass, which MuJoCo rejects.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
-        plain = joined.with_drives(lambda _, d: d if d.root is None else replace(d, viscous=0.0, root=None))
+        plain = joined.with_drives(lambda _, drive: _leave_to_mujoco(drive))
         try:
             model = mujoco.MjModel.from_xml_string(to_mjcf(plain, drives=True))
         except InputError as error:
@@ -176,6 +183,15 @@ class MujocoPlant:
         indices = [int(model.joint(joint.name).dofadr[0]) for joint in self.robot.movable]
         offsets = np.array([joint.drive.offset for joint in self.robot.movable])
         return model, mujoco.MjData(model), indices, offsets
+
+
+def _leave_to_mujoco(drive: Drive) -> Drive:
+    """Return the part of a drive that MuJoCo computes; the rest is applied as torques."""
+    if drive.load:
+        drive = replace(drive, viscous=0.0, coulomb=0.0)
+    elif drive.root is not None:
+        drive = replace(drive, viscous=0.0)
+    return replace(drive, root=None, load=None)
 
 
 def _shorten_message(error: str) -> str:

@@ -343,8 +343,9 @@ def choose_substeps_for(
 ) -> int:
     """Return the number of substeps that the damping along the reference requires, before and after each change.
 
-    MuJoCo has its own law of Coulomb friction, so that Coulomb friction is not considered for MuJoCo. The constraints
-    of loops and couplings in MuJoCo need steps that are not longer than the time constant of the constraints.
+    MuJoCo has its own law of Coulomb friction, so that it is not considered for MuJoCo, except beside load-dependent
+    friction. The constraints of loops and couplings in MuJoCo need steps that are not longer than the time constant of
+    the constraints.
     """
     q = sample_reference(reference, robot, np.linspace(0.0, seconds, MAX_SAMPLES)).q
     robots = [robot]

@@ -48,7 +48,7 @@ def choose_substeps(
     """Return the number of RK4 steps per period that the damping at these poses requires; 1 without friction.
 
     ``margin`` is the factor by which the damping rate may exceed that of the description. ``coulomb`` says whether
-    Coulomb and load-dependent friction are considered.
+    Coulomb friction of drives without load-dependent friction is considered.
     """
     check_period(period)
     viscous = np.array([drive.viscous for _, drive in robot.drives])
@@ -90,13 +90,14 @@ def compute_load_friction(robot: Robot, q: SamplesByJoint) -> Float[np.ndarray, 
 def _compute_slopes(robot: Robot, q: SamplesByJoint, *, coulomb: bool) -> Float[np.ndarray, " drives"]:
     """Return the largest slopes of root, Coulomb and load-dependent friction; 0 for drives without a ``coulomb_speed``.
 
-    If ``coulomb`` is false, only root friction is considered.
+    If ``coulomb`` is false, Coulomb friction is considered only beside load-dependent friction.
     """
     drives = [drive for _, drive in robot.drives]
-    dry = np.array([drive.coulomb for drive in drives]) + compute_load_friction(robot, q)
+    dry = np.array([drive.coulomb if coulomb or drive.load else 0.0 for drive in drives])
+    dry = dry + compute_load_friction(robot, q)
     roots = np.array([drive.root or 0.0 for drive in drives])
     speeds = np.array([drive.coulomb_speed or math.inf for drive in drives])
-    return (dry if coulomb else 0.0) / speeds + MAX_ROOT_SLOPE * roots / np.sqrt(speeds)
+    return dry / speeds + MAX_ROOT_SLOPE * roots / np.sqrt(speeds)
 
 
 def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:

@@ -30,7 +30,9 @@ def with_residual(errors: TorqueErrors, residual: np.ndarray, left_out: np.ndarr
     columns = np.stack([residual, residual], axis=1)
     out = np.stack([left_out, left_out], axis=1)
     zeros = np.zeros_like(columns)
-    return replace(errors, trace=Trace(np.arange(len(residual)) * 0.01, columns, zeros, columns, out, zeros, zeros))
+    return replace(
+        errors, trace=Trace(np.arange(len(residual)) * 0.01, columns, zeros, columns, out, zeros, zeros, zeros)
+    )
 
 
 def test_histograms_are_densities(errors: TorqueErrors) -> None:

@@ -46,8 +46,15 @@ def test_time_at_rest_is_shaded() -> None:
     assert list(find_left_out_times(seconds, left_out)) == [(0.0, 1.0), (3.0, 3.0), (5.0, 5.0)]
     lines = np.zeros((7, 2))
     trace = Trace(
-        seconds, lines, lines, lines, np.stack([left_out, ~left_out & np.isfinite(seconds)], axis=1), lines, lines
+        seconds,
+        lines,
+        lines,
+        lines,
+        np.stack([left_out, ~left_out & np.isfinite(seconds)], axis=1),
+        lines,
+        lines,
+        lines,
     )
     assert [(shape.x0, shape.x1) for shape in plot_torque(trace, 1, "Nm").layout.shapes] == [(2.0, 2.0), (4.0, 4.0)]
-    moving = Trace(seconds, lines, lines, lines, np.zeros((7, 2), dtype=bool), lines, lines)
+    moving = Trace(seconds, lines, lines, lines, np.zeros((7, 2), dtype=bool), lines, lines, lines)
     assert not plot_torque(moving, 0, "Nm").layout.shapes

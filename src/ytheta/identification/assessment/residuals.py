@@ -196,8 +196,7 @@ class _Piece:
     sums: dict[str, PerJoint]
     residual: JointsBySample
     motion_range: MotionRange
-    trace: tuple[np.ndarray, ...]  # quantities of Trace, and the regressor at the same samples
-    shown_motion: tuple[np.ndarray, ...]  # q, qd, qdd at these samples
+    trace: tuple[np.ndarray, ...]  # quantities of Trace, and the regressor at the same samples; q, qd, qdd come last
 
 
 def _summarize(
@@ -237,9 +236,8 @@ def _summarize(
             regressor.values.T,
             regressor.reversal_std.T,
             regressor.mask.T,
-            *_copy(motion.q[shown], motion.qd[shown]),
+            *_copy(motion.q[shown], motion.qd[shown], motion.qdd[shown]),
         ),
-        shown_motion=_copy(motion.q[shown], motion.qd[shown], motion.qdd[shown]),
     )
 
 
@@ -261,7 +259,7 @@ class _ErrorAccumulator:
         self.speed, self.acceleration, self.torque = np.zeros(joints), np.zeros(joints), np.zeros(joints)
         self.segment: tuple[int, int] | None = None
         self.trace: list[tuple[np.ndarray, ...]] = []
-        self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd at the samples of the trace
+        self.shown_motion: list[tuple[np.ndarray, ...]] = []  # q, qd, qdd of the trace, without rows of NaN
 
     def find_shown_samples(self, task: SourceRange) -> slice:
         """Return which samples of a task are shown in the trace."""
@@ -273,7 +271,7 @@ class _ErrorAccumulator:
         if self.segment not in (None, segment):
             self.trace.append(tuple(np.full((1, *array.shape[1:]), np.nan) for array in piece.trace))
         self.trace.append(piece.trace)
-        self.shown_motion.append(piece.shown_motion)
+        self.shown_motion.append(piece.trace[-3:])
         for name, values in piece.sums.items():
             self.sums[name] += values
         self.segment = segment

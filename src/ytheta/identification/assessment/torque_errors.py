@@ -37,7 +37,7 @@ class Trace:
     """Samples for plots, evenly selected from the motion; a row of NaN separates segments.
 
     ``left_out`` is True for samples that are left out of the errors of the joint, because it rests or is slow.
-    ``q`` and ``qd`` are the positions and velocities of the joints.
+    ``q``, ``qd`` and ``qdd`` are the positions, velocities and accelerations of the joints.
     """
 
     t: Float[np.ndarray, " shown"]
@@ -47,6 +47,7 @@ class Trace:
     left_out: Bool[np.ndarray, "shown joints"]
     q: Float[np.ndarray, "shown joints"]
     qd: Float[np.ndarray, "shown joints"]
+    qdd: Float[np.ndarray, "shown joints"]
 
 
 @dataclass(frozen=True, eq=False)

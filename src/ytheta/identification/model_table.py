@@ -164,6 +164,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "samples": fit.samples,
             "condition_number": fit.condition_number,
             "noise": fit.torque_noise.tolist(),
+            "between_logs": fit.between_logs.tolist(),
             **summarize_min_speed(origin.min_speed),
         }
     )

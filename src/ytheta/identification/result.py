@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from ytheta.identification.assessment.verdict import (
     measure_quality,
     reach_verdict,
 )
+from ytheta.identification.between_logs import compute_between_logs, compute_default_variance
 from ytheta.identification.consistency.standard_parameters import (
     ConsistencyCost,
     Mark,
@@ -99,6 +100,9 @@ class Identification(Reported):
     transition_covariance
                       part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
                       friction; None if none was chosen
+    between_logs      standard deviation of each joint's torque between logs, beyond noise and uncertain parameters
+    left_out_excesses for each log of the fit, squared error minus expected variance if it is predicted from the others;
+                      empty with one log
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -118,6 +122,7 @@ class Identification(Reported):
     transition_covariance: BaseByBase | None = None
     reported: ReportedErrors | None = None
     description_errors: TorqueErrors | None = None
+    left_out_excesses: tuple[PerJoint, ...] = ()
 
     @property
     def beta(self) -> PerBase:
@@ -187,13 +192,29 @@ class Identification(Reported):
         return self._statistics.std
 
     @cached_property
-    def uncertainty(self) -> ParameterUncertainty:
+    def between_logs(self) -> PerJoint:
+        """Standard deviation of each joint's torque between logs; see the module ``between_logs``."""
+        default = compute_default_variance(
+            self.fit, self.torque_noise, self.beta, self.base.independent, self.origin.cutoff
+        )
+        return freeze(compute_between_logs(default, self.left_out_excesses))
+
+    @cached_property
+    def parameter_uncertainty(self) -> ParameterUncertainty:
         """Covariance of beta, and the directions that the data do not identify."""
         return ParameterUncertainty(self.covariance, self.estimate.unidentified)
 
+    @cached_property
+    def uncertainty(self) -> ParameterUncertainty:
+        """The uncertainty of torques of other logs: that of the parameters, and the variation between logs."""
+        return replace(self.parameter_uncertainty, between_logs=self.between_logs)
+
     def compute_prediction_std(self, errors: TorqueErrors) -> PerJoint:
-        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors."""
-        return errors.regressor.compute_rms_std(self.uncertainty)
+        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors.
+
+        It is that of the model: the variation between logs is not part of it.
+        """
+        return errors.regressor.compute_rms_std(self.parameter_uncertainty)
 
     @cached_property
     def quality(self) -> PredictionQuality:
@@ -208,7 +229,7 @@ class Identification(Reported):
         if other is None:
             return None
         scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
-        std = other.regressor.compute_rms_std(self.uncertainty)
+        std = other.regressor.compute_rms_std(self.parameter_uncertainty)
         return PredictionQuality.without_errors(std, scale, joint_rows=self.fit.joint_rows)
 
     @property

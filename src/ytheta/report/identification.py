@@ -350,6 +350,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "before_after": statistics.summarize_before_after(identification),
         "motion": _summarize_coverage(identification),
         "noise": identification.torque_noise.tolist(),
+        "between_logs": identification.between_logs.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
         "reported": _summarize_reported_errors(identification),

@@ -105,6 +105,7 @@ def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
             "recorded": None if prediction.recorded is None else asdict(prediction.recorded),
             "prediction_std": None if prediction.rms_std is None else prediction.rms_std.tolist(),
             "noise": None if prediction.noise is None else prediction.noise.tolist(),
+            "between_logs": None if prediction.between_logs is None else prediction.between_logs.tolist(),
         }
     )
     return data | {"findings": [finding.data for finding in prediction.findings]}

@@ -4,14 +4,15 @@ Friction changes with temperature, load and time, and parameters follow model er
 they can. Neither shows in the residuals of one log. Where several logs were fitted, each is predicted from the others.
 
 Identity      b_j² = (d_j² + (K - 1) l_j²) / K
-              d_j² = v_j max(0, 1 - c0 / c_j) + (s f_j)²
+              d_j² = v_j max(0, 1 - c0 / c_j) + (1 + 1 / K) (s f_j)²
               l_j² = max(0, sum_k (e_kj² - p_kj² - v_j) / K)
 Notation      b     standard deviation of joint j's torque between logs, in Nm or N
               K     number of logs of the fit; the default d counts like one log
               v, c  variance of the measured torque without that of the model, and autocorrelation time of the residuals
               c0    autocorrelation time of low-passed white noise: 1 - c0 / c is the share of v that is slow, as model
                     errors are. It is assumed that parameters absorb as much of these errors as they leave
-              f, s  root mean square of the friction torque, and its relative change, FRICTION_CHANGE
+              f, s  root mean square of the friction torque, and by how much that of a log differs from its usual
+                    value, FRICTION_CHANGE: the friction of another log and the mean of K logs do
               e_k   RMS of the residuals of log k, predicted from the other logs
               p_k   RMS of the standard deviation of this prediction, from the covariance of the parameters
 
@@ -33,9 +34,9 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import BaseByBase, PerBase, PerJoint
 
-# Standard deviation of friction between logs, relative to its value. Chosen on: four UR10e logs of four days, whose
-# friction differs by 5 to 14 %; other recorded logs show other effects.
-FRICTION_CHANGE = 0.1
+# Standard deviation of the friction of a log, relative to its usual value: two logs then differ by 10 %. Chosen on: four
+# UR10e logs of four days, of which two differ by 5 to 14 %; the other recorded logs show other effects.
+FRICTION_CHANGE = 0.07
 # Smallest singular value of 1 - G N_k relative to the largest. Along directions below it, only log k determines the
 # parameters, and they are kept. Chosen on: reasoning; the others would tell them at most to 1e6 times the noise.
 MIN_SHARE_OF_OTHER_LOGS = 1e-6
@@ -50,15 +51,16 @@ def compute_between_logs(default: PerJoint, left_out: Sequence[PerJoint]) -> Per
 
 
 def compute_default_variance(
-    fit: TorqueErrors, noise: PerJoint, beta: PerBase, names: Sequence[str], cutoff: float
+    fit: TorqueErrors, noise: PerJoint, beta: PerBase, names: Sequence[str], *, cutoff: float, logs: int
 ) -> PerJoint:
-    """Return d² of the module docstring, from the errors on the logs of the fit.
+    """Return d² of the module docstring, from the errors on the logs of the fit, whose number is ``logs``.
 
     ``noise``: the roots of v. ``names``: those of the parameters ``beta``. ``cutoff``: that of the errors, in Hz.
     """
     white = compute_expected_autocorrelation_time(fit.samples / max(fit.seconds, np.finfo(float).tiny), cutoff)
     slow_share = np.maximum(1.0 - white / fit.autocorrelation_time, 0.0)
-    return noise**2 * slow_share + (FRICTION_CHANGE * compute_friction_rms(fit, beta, names)) ** 2
+    friction = FRICTION_CHANGE * compute_friction_rms(fit, beta, names)
+    return noise**2 * slow_share + (1.0 + 1.0 / logs) * friction**2
 
 
 def compute_friction_rms(fit: TorqueErrors, beta: PerBase, names: Sequence[str]) -> PerJoint:

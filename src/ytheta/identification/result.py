@@ -195,7 +195,12 @@ class Identification(Reported):
     def between_logs(self) -> PerJoint:
         """Standard deviation of each joint's torque between logs; see the module ``between_logs``."""
         default = compute_default_variance(
-            self.fit, self.torque_noise, self.beta, self.base.independent, self.origin.cutoff
+            self.fit,
+            self.torque_noise,
+            self.beta,
+            self.base.independent,
+            cutoff=self.origin.cutoff,
+            logs=max(len(self.origin.logs), 1),
         )
         return freeze(compute_between_logs(default, self.left_out_excesses))
 

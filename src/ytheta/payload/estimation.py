@@ -144,18 +144,20 @@ def estimate_payload(
     mass: float | None,
     threads: int | None,
     report: Callable[[str], None],
+    between_logs: PerJoint | None = None,
 ) -> PayloadFit:
     """Estimate the payload of ``loaded``; ``unloaded`` are logs without it, which correct the model.
 
     ``factor``: B of the errors of the model, see below. ``torque_squares``: sums of the squared torques of each joint,
-    with which errors of the preparation are compared.
+    with which errors of the preparation are compared. ``between_logs``: standard deviation of each joint's torque
+    between logs, see ``identification.between_logs``; None if it is not known.
     """
     loaded, unloaded = cache_sources(loaded), cache_sources(unloaded) if unloaded else ()
     theta: Ten = np.zeros(10)
     for number in range(MAX_LOAD_ROUNDS):
         report("estimating the payload" if not number else f"estimating load-dependent friction, round {number}")
         problems = _make_problems(equations, factor, loaded, unloaded, theta, threads)
-        fit = _estimate(problems, torque_squares, arm_mass, mass)
+        fit = _estimate(problems, torque_squares, between_logs, arm_mass, mass)
         change = abs(fit.posterior.theta - theta)
         theta = fit.posterior.theta
         std = np.sqrt(np.diag(fit.posterior.theta_covariance))
@@ -184,7 +186,13 @@ def _make_problems(
     return problems
 
 
-def _estimate(problems: list[_Problem], torque_squares: PerJoint, arm_mass: float, mass: float | None) -> PayloadFit:
+def _estimate(
+    problems: list[_Problem],
+    torque_squares: PerJoint,
+    between_logs: PerJoint | None,
+    arm_mass: float,
+    mass: float | None,
+) -> PayloadFit:
     columns, variances = map(list, zip(*(problem.start() for problem in problems), strict=True))
     for _ in range(NOISE_ROUNDS):
         parts = [
@@ -202,27 +210,31 @@ def _estimate(problems: list[_Problem], torque_squares: PerJoint, arm_mass: floa
         ]
     equations = problems[0].equations  # of the logs with the payload
     free = posterior if mass is None else compute_posterior(information, arm_mass=arm_mass, mass=None)
-    posterior, free = (
-        _add_preparation_error(each, problems[0], parts[0], torque_squares) for each in (posterior, free)
-    )
+    inflation = compute_mean_inflation(parts[0].noise.inflation)
+    between = 0.0 if between_logs is None else inflation * between_logs**2  # as correlated in time as the residuals
+    errors = PREPARATION_ERROR**2 * torque_squares + between
+    posterior, free = (_add_errors(each, problems[0], parts[0], errors) for each in (posterior, free))
     return PayloadFit(
         posterior=posterior,
         free=free,
         counts=equations.counts,
         unexplained=equations.torque_squares,
         residual=np.maximum(equations.residual_squares(columns[0]), 0.0),
-        inflation=compute_mean_inflation(parts[0].noise.inflation),
+        inflation=inflation,
     )
 
 
-def _add_preparation_error(
-    posterior: PayloadPosterior, problem: _Problem, part: _WeighedLogs, torque_squares: PerJoint
+def _add_errors(
+    posterior: PayloadPosterior, problem: _Problem, part: _WeighedLogs, variances: PerJoint
 ) -> PayloadPosterior:
-    """Return the posterior with the variance of the payload that errors of the preparation of the logs add."""
+    """Return the posterior with the variance that errors add which the residuals of the logs do not show.
+
+    ``variances``: of one independent equation of each joint.
+    """
     gain = problem.M @ (posterior.covariance @ part.gain)
     spread, _ = compute_spread(problem.equations, part.noise.weights, gain)
     covariance = posterior.covariance.copy()
-    covariance[:10, :10] += np.einsum("j,jkl->kl", PREPARATION_ERROR**2 * torque_squares, spread[:, :10, :10])
+    covariance[:10, :10] += np.einsum("j,jkl->kl", variances, spread[:, :10, :10])
     return replace(posterior, covariance=covariance)
 
 
@@ -235,6 +247,9 @@ def _add_preparation_error(
 #               D       diagonal: changes of friction with temperature, load and time, ``friction_drift`` times the
 #               value;
 #                       offsets change by as much as Coulomb friction
+#
+# The torques of a log may have a wrong scale. Those of an identified model have the same one, since the same drives
+# measured them; those of a description do not: B then has a column with all parameters times ``torque_scale``.
 
 
 # Standard deviation of friction relative to its value. Chosen on: reasoning; a gear that warms up loses 10 to 40 % of
@@ -257,11 +272,11 @@ class ModelErrors:
     factor: Float[np.ndarray, "base errors"]
 
 
-def make_model_errors(model: TorqueModel, friction_drift: float) -> ModelErrors | None:
-    """Return the errors of a model; None if it has neither a covariance nor friction that changes."""
+def make_model_errors(model: TorqueModel, friction_drift: float, torque_scale: float = 0.0) -> ModelErrors | None:
+    """Return the errors of a model; None if it has neither a covariance nor friction or a scale that may differ."""
     robot, identified = model.base.robot, model.identified
     if identified is None:
-        return _make_friction_errors(robot, friction_drift)
+        return _make_description_errors(robot, friction_drift, torque_scale)
     base = identified.base.standard_combinations
     assert base is not None
     drift = _compute_drift(base.independent, identified.beta, friction_drift)
@@ -272,17 +287,22 @@ def make_model_errors(model: TorqueModel, friction_drift: float) -> ModelErrors 
     return ModelErrors(base, np.hstack([scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)), unknown]))
 
 
-def _make_friction_errors(robot: Robot, friction_drift: float) -> ModelErrors | None:
-    """Return the errors of the friction of a description, whose other parameters count as known."""
+def _make_description_errors(robot: Robot, friction_drift: float, torque_scale: float) -> ModelErrors | None:
+    """Return the errors of a description: those of its friction, and the scale of the torques relative to it."""
     absent = find_absent_parameters(robot)
     names = [name for name in robot.parameter_names if name.rpartition(".")[2] in FRICTION_PARAMETERS.values()]
     values = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
     kept = [name for name in names if name not in absent]
     drift = _compute_drift(kept, np.array([values[name] for name in kept]), friction_drift)
-    kept = [name for name, std in zip(kept, drift, strict=True) if std > 0.0]
+    drifts = {name: std for name, std in zip(kept, drift.tolist(), strict=True) if std > 0.0}
+    scaled = [name for name, value in values.items() if torque_scale > 0.0 and value != 0.0]
+    kept = [name for name in robot.parameter_names if name in drifts or name in scaled]
     if not kept:
         return None
-    return ModelErrors(without_regrouping(robot, kept), np.diag(drift[drift > 0.0]))
+    columns = [np.array([std if name == own else 0.0 for name in kept]) for own, std in drifts.items()]
+    if scaled:
+        columns.append(torque_scale * np.array([values[name] for name in kept]))
+    return ModelErrors(without_regrouping(robot, kept), np.stack(columns, axis=1))
 
 
 def _compute_drift(names: list[str] | tuple[str, ...], values: PerBase, friction_drift: float) -> PerBase:

@@ -34,8 +34,8 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import BaseByBase, PerBase, PerJoint
 
-# Standard deviation of the friction of a log, relative to its usual value: two logs then differ by 10 %. Chosen on: four
-# UR10e logs of four days, of which two differ by 5 to 14 %; the other recorded logs show other effects.
+# Standard deviation of the friction of a log, relative to its usual value: two logs then differ by 10 %. Chosen on:
+# four UR10e logs of four days, of which two differ by 5 to 14 %; the other recorded logs show other effects.
 FRICTION_CHANGE = 0.07
 # Smallest singular value of 1 - G N_k relative to the largest. Along directions below it, only log k determines the
 # parameters, and they are kept. Chosen on: reasoning; the others would tell them at most to 1e6 times the noise.

@@ -144,20 +144,18 @@ def estimate_payload(
     mass: float | None,
     threads: int | None,
     report: Callable[[str], None],
-    between_logs: PerJoint | None = None,
 ) -> PayloadFit:
     """Estimate the payload of ``loaded``; ``unloaded`` are logs without it, which correct the model.
 
     ``factor``: B of the errors of the model, see below. ``torque_squares``: sums of the squared torques of each joint,
-    with which errors of the preparation are compared. ``between_logs``: standard deviation of each joint's torque
-    between logs, see ``identification.between_logs``; None if it is not known.
+    with which errors of the preparation are compared.
     """
     loaded, unloaded = cache_sources(loaded), cache_sources(unloaded) if unloaded else ()
     theta: Ten = np.zeros(10)
     for number in range(MAX_LOAD_ROUNDS):
         report("estimating the payload" if not number else f"estimating load-dependent friction, round {number}")
         problems = _make_problems(equations, factor, loaded, unloaded, theta, threads)
-        fit = _estimate(problems, torque_squares, between_logs, arm_mass, mass)
+        fit = _estimate(problems, torque_squares, arm_mass, mass)
         change = abs(fit.posterior.theta - theta)
         theta = fit.posterior.theta
         std = np.sqrt(np.diag(fit.posterior.theta_covariance))
@@ -186,13 +184,7 @@ def _make_problems(
     return problems
 
 
-def _estimate(
-    problems: list[_Problem],
-    torque_squares: PerJoint,
-    between_logs: PerJoint | None,
-    arm_mass: float,
-    mass: float | None,
-) -> PayloadFit:
+def _estimate(problems: list[_Problem], torque_squares: PerJoint, arm_mass: float, mass: float | None) -> PayloadFit:
     columns, variances = map(list, zip(*(problem.start() for problem in problems), strict=True))
     for _ in range(NOISE_ROUNDS):
         parts = [
@@ -210,31 +202,27 @@ def _estimate(
         ]
     equations = problems[0].equations  # of the logs with the payload
     free = posterior if mass is None else compute_posterior(information, arm_mass=arm_mass, mass=None)
-    inflation = compute_mean_inflation(parts[0].noise.inflation)
-    between = 0.0 if between_logs is None else inflation * between_logs**2  # as correlated in time as the residuals
-    errors = PREPARATION_ERROR**2 * torque_squares + between
-    posterior, free = (_add_errors(each, problems[0], parts[0], errors) for each in (posterior, free))
+    posterior, free = (
+        _add_preparation_error(each, problems[0], parts[0], torque_squares) for each in (posterior, free)
+    )
     return PayloadFit(
         posterior=posterior,
         free=free,
         counts=equations.counts,
         unexplained=equations.torque_squares,
         residual=np.maximum(equations.residual_squares(columns[0]), 0.0),
-        inflation=inflation,
+        inflation=compute_mean_inflation(parts[0].noise.inflation),
     )
 
 
-def _add_errors(
-    posterior: PayloadPosterior, problem: _Problem, part: _WeighedLogs, variances: PerJoint
+def _add_preparation_error(
+    posterior: PayloadPosterior, problem: _Problem, part: _WeighedLogs, torque_squares: PerJoint
 ) -> PayloadPosterior:
-    """Return the posterior with the variance that errors add which the residuals of the logs do not show.
-
-    ``variances``: of one independent equation of each joint.
-    """
+    """Return the posterior with the variance of the payload that errors of the preparation of the logs add."""
     gain = problem.M @ (posterior.covariance @ part.gain)
     spread, _ = compute_spread(problem.equations, part.noise.weights, gain)
     covariance = posterior.covariance.copy()
-    covariance[:10, :10] += np.einsum("j,jkl->kl", variances, spread[:, :10, :10])
+    covariance[:10, :10] += np.einsum("j,jkl->kl", PREPARATION_ERROR**2 * torque_squares, spread[:, :10, :10])
     return replace(posterior, covariance=covariance)
 
 
@@ -245,8 +233,8 @@ def _add_errors(
 #               delta   errors of the parameters of the model
 #               C       their covariance, from the identification; zero for a description, which does not state it
 #               D       diagonal: changes of friction with temperature, load and time, ``friction_drift`` times the
-#               value;
-#                       offsets change by as much as Coulomb friction
+#                       value; offsets change by as much as Coulomb friction. Unless friction does not change, Coulomb
+#                       friction changes at least by the variation between logs, see ``identification.between_logs``
 #
 # The torques of a log may have a wrong scale. Those of an identified model have the same one, since the same drives
 # measured them; those of a description do not: B then has a column with all parameters times ``torque_scale``.
@@ -280,6 +268,11 @@ def make_model_errors(model: TorqueModel, friction_drift: float, torque_scale: f
     base = identified.base.standard_combinations
     assert base is not None
     drift = _compute_drift(base.independent, identified.beta, friction_drift)
+    if identified.uncertainty.between_logs is not None and friction_drift > 0.0:
+        coulomb = FRICTION_PARAMETERS["coulomb"]
+        between = dict(zip(robot.actuated, identified.uncertainty.between_logs.tolist(), strict=True))
+        named = [name.rpartition(".") for name in base.independent]
+        drift = np.maximum(drift, [between.get(own, 0.0) if kind == coulomb else 0.0 for own, _, kind in named])
     covariance = identified.uncertainty.covariance + np.diag(drift**2)
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))

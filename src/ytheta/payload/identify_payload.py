@@ -287,7 +287,6 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
         mass=request.mass,
         threads=request.threads,
         report=report,
-        between_logs=None if identified is None else identified.uncertainty.between_logs,
     )
     report("computing the torque errors with the payload")
     holding = attachment.attach(find_consistent_payload(fit.posterior).inertia)

@@ -51,7 +51,7 @@ def measure_robot(name: str) -> Iterator[Coverage]:
         print(f"{name}: left out, because its logs are not in the shared data folder")
         return
     logs = split_single_log(read_recorded_logs(name, robot))
-    fits = [(key,) for key in logs]
+    fits: list[tuple[str, ...]] = [(key,) for key in logs]
     fits += [tuple(key for key in logs if key != left_out) for left_out in logs] if len(logs) > 2 else []
     for names in fits:
         model = yt.identify(robot, [logs[key] for key in names], **ROBOTS[name].options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,3 +101,21 @@ def test_intervals_hold_if_friction_differs_from_log_to_log(logs: int) -> None:
         twin.append(np.mean(residual < 1.96 * np.sqrt(variances - prediction.between_logs**2)))
     assert 0.90 <= np.mean(coverage) <= 0.995, f"seed {SEED}"
     assert np.mean(twin) < np.mean(coverage) - (0.1 if logs == 1 else 0.03)
+
+
+def test_torques_from_currents_are_as_uncertain_as_their_gains(tmp_path: Path) -> None:
+    """The result, its file and predictions state it; the twin: nothing is stated of a log with torques."""
+    arm = known_arm()
+    t, q = np.arange(len(arm.log().t)) / arm.log().rate, arm.log().q
+    log = arm.log(arm.tau + 0.05 * np.random.default_rng(SEED).normal(size=arm.tau.shape))
+    assert log.tau is not None
+    names = [f"{kind}{k}" for kind in ("q", "current") for k in (1, 2)]
+    currents = {"t": t} | dict(zip(names, (*q.T, *(log.tau / 10.0).T), strict=True))
+    fit = yt.identify(arm.robot, currents, gain=10.0)
+    np.testing.assert_allclose(fit.torque_scale, 0.05)
+    assert "torques from currents" in str(fit)
+    prediction = yt.predict(fit.save(tmp_path / "arm.model.toml"), log)
+    assert prediction.torque_scale is not None
+    np.testing.assert_allclose(prediction.torque_scale, 0.05)
+    assert "about 5 %" in str(prediction)
+    assert not yt.identify(arm.robot, log).torque_scale.any()

@@ -85,9 +85,10 @@ def test_a_light_payload_is_always_a_body() -> None:
     free = []
     for k in range(20):
         mass = 0.0 if k % 2 else float(rng.uniform(0.0, 0.02))
-        body = Inertia.about_center(
-            mass, tuple(rng.uniform(-0.1, 0.1, 3).tolist()), tuple(map(tuple, 1e-3 * mass * np.eye(3)))
-        )  # type: ignore[arg-type]
+        moment = 1e-3 * mass
+        tensor = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
+        x, y, z = rng.uniform(-0.1, 0.1, 3).tolist()
+        body = Inertia.about_center(mass, (x, y, z), tensor)
         torque = arm_torque + NOISE * rng.normal(size=arm_torque.shape)
         if mass:
             torque += compute_pinocchio_torque(arm, motion, body) - arm_torque

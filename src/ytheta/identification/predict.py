@@ -167,6 +167,7 @@ def _predict_torques(
         std=None if model.identified is None else np.concatenate(deviations),
         noise=None if model.identified is None else model.identified.noise,
         between_logs=None if model.identified is None else model.identified.uncertainty.between_logs,
+        torque_scale=model.torque_scale,
         recorded=log.size,
     )
 
@@ -203,6 +204,8 @@ class Prediction(Reported):
     noise        standard deviation of each joint's measured torques at the cut-off of the model's errors, from the logs
                  of its fit; None if it is not known. A new measurement at this cut-off differs from the prediction by
                  both: its variance is std² + noise²
+    torque_scale standard deviation of the scale of each joint's torques, which ``std`` does not contain, since the same
+                 drives measure other logs; None if the model was not identified from currents
     findings     findings about the log and its preparation
     recorded     size of the log before its preparation, which keeps fewer samples; None if it is not known
     """
@@ -218,10 +221,12 @@ class Prediction(Reported):
     std: SamplesByJoint | None = None
     noise: PerJoint | None = None
     between_logs: PerJoint | None = None
+    torque_scale: PerJoint | None = None
     recorded: LogSize | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.t, self.measured, self.predicted, self.std, self.noise, self.between_logs):
+        optional = (self.measured, self.std, self.noise, self.between_logs, self.torque_scale)
+        for values in (self.t, self.predicted, *optional):
             if values is not None:
                 freeze(values)
 

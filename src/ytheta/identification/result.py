@@ -61,6 +61,12 @@ from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
+# Standard deviation of the scale of torques from currents, the same for all joints: of torque constants that a data
+# sheet or another arm of the type gives, with currents that were not calibrated. Chosen on: reasoning; constants of one
+# type of motor differ by 5 to 10 %, they fall by 5 % if the magnets warm up by 40 K, and two published sets for the
+# UR10e differ by 13 to 49 %.
+TORQUE_SCALE = 0.05
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Reported):
@@ -103,6 +109,8 @@ class Identification(Reported):
     between_logs      standard deviation of each joint's torque between logs, beyond noise and uncertain parameters
     left_out_excesses for each log of the fit, squared error minus expected variance if it is predicted from the others;
                       empty with one log
+    torque_scale      standard deviation of the scale of each joint's torques, by which all masses and torques of the
+                      model are as uncertain: TORQUE_SCALE if a log of the fit contains its currents, else 0
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -203,6 +211,17 @@ class Identification(Reported):
             logs=max(len(self.origin.logs), 1),
         )
         return freeze(compute_between_logs(default, self.left_out_excesses))
+
+    @cached_property
+    def torque_scale(self) -> PerJoint:
+        """Standard deviation of the scale of each joint's torques; no other standard deviation contains it."""
+        joints = {
+            column.joint
+            for origin in self.origin.log_origins[: len(self.origin.logs)]
+            for column in (() if origin is None else origin.columns)
+            if column.gain is not None
+        }
+        return freeze(np.array([TORQUE_SCALE if name in joints else 0.0 for name in self.base.robot.actuated]))
 
     @cached_property
     def parameter_uncertainty(self) -> ParameterUncertainty:

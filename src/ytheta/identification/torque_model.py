@@ -66,6 +66,12 @@ class TorqueModel:
     identified: IdentifiedParameters | None = None
 
     @property
+    def torque_scale(self) -> PerJoint | None:
+        """Standard deviation of the scale of each joint's torques; None if they are not known to be from currents."""
+        scale = self.origin.get("torque_scale")
+        return None if scale is None else np.array(scale, dtype=float)
+
+    @property
     def default_settings(self) -> PreparationSettings:
         """The settings of the preparation of a log, with the derivative of the identification if there was one."""
         return replace(DEFAULT_SETTINGS, derivative=self.origin.get("derivative", DEFAULT_SETTINGS.derivative))
@@ -113,6 +119,7 @@ def read_torque_model(
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
         table |= {"log_rows": model.origin.log_rows}
+        table |= {"torque_scale": model.torque_scale.tolist()} if model.torque_scale.any() else {}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if base.standard_combinations is not None:

@@ -40,6 +40,7 @@ from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
 from ytheta.identification.plan import choose_judged_preparation
+from ytheta.identification.result import TORQUE_SCALE
 from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
@@ -59,11 +60,6 @@ MAX_MASS = 1e6
 # Largest relative change of friction that can be given. Chosen on: rule of thumb; to estimate friction anew, there is
 # infinity.
 MAX_FRICTION_DRIFT = 1e3
-# Standard deviation of the scale of torques, the same for all joints: of torque constants that a data sheet or another
-# arm of the type gives, with currents that were not calibrated. Chosen on: reasoning; constants of one type of motor
-# differ by 5 to 10 %, they fall by 5 % if the magnets warm up by 40 K, and two published sets for the UR10e differ by
-# 13 to 49 %.
-TORQUE_SCALE = 0.05
 # Largest standard deviation of this scale that can be given. Chosen on: rule of thumb.
 MAX_TORQUE_SCALE = 1.0
 

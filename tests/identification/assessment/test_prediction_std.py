@@ -156,6 +156,7 @@ def test_a_model_file_has_the_same_standard_deviations(tmp_path: Path) -> None:
     np.testing.assert_allclose(of_file.std, of_result.std, rtol=1e-6)
     assert of_file.noise is not None
     np.testing.assert_allclose(of_file.noise, identification.torque_noise, rtol=1e-12)
+    assert of_file.between_logs is not None
     np.testing.assert_allclose(of_file.between_logs, identification.between_logs, rtol=1e-12)
     assert predict(path, log, snap=0.0).std is None
 

@@ -11,7 +11,10 @@ model ratio     the same for the error of the model file on exact torques of the
 coverage        percentage of base parameters whose 95 % interval contains the true value
 torque          percentage of predicted torques of the validation motion whose 95 % interval contains the torque without
                 noise ("true"); and the measured torque, with the noise of the fit added to the interval. Both logs have
-                the same noise in Nm
+                the same noise in Nm. These two intervals contain only the uncertainty of the parameters; the third,
+                "other log", is that of ``predict``, which expects that logs vary. It is too wide if they do not
+
+In the last families, friction differs from log to log: by a share that is drawn for each robot.
 
     python -m benchmarks.calibration --seeds 3 --first-seed 0 --json FILE
 """
@@ -37,6 +40,7 @@ from benchmarks.simulated_robots import (
     FrictionLaw,
     Motion,
     TrueRobot,
+    change_friction,
     collect_parameters,
     compute_rms,
     load_description,
@@ -62,7 +66,8 @@ class Family:
     """Simulated robots that differ from their descriptions in the same way and move in the same way.
 
     ``seconds`` is the duration of the fit motion (None for that of rich or poor motion), ``colour_time`` the time
-    constant of the coloured noise in s.
+    constant of the coloured noise in s, ``logs`` the number of logs of the fit. ``varies``: whether friction differs
+    from log to log.
     """
 
     name: str
@@ -71,6 +76,8 @@ class Family:
     seconds: float | None = None
     colour_time: float = 0.02
     law: FrictionLaw = FrictionLaw.PLAIN
+    logs: int = 1
+    varies: bool = False
     robots: tuple[str, ...] = tuple(ROBOTS)
 
 
@@ -85,7 +92,11 @@ FAMILIES = (
     Family("20 %, poor motion, 4 s, slow noise", rich=False, seconds=4.0, colour_time=0.08),
     Family("square-root friction, rich motion", rich=True, law=FrictionLaw.SQUARE_ROOT, robots=("ur10", "panda")),
     Family("load friction, rich motion", rich=True, law=FrictionLaw.LOAD, robots=("ur10", "panda")),
+    Family("logs vary, one log, rich motion", rich=True, varies=True),
+    Family("logs vary, one log, poor motion", rich=False, varies=True),
+    Family("logs vary, three logs, rich motion", rich=True, logs=3, varies=True),
 )
+LOWEST_VARIATION, HIGHEST_VARIATION = 0.02, 0.15  # of the friction of a log; the logarithm is drawn between them
 
 
 @dataclass(frozen=True)
@@ -105,6 +116,7 @@ class Outcome:
     deviations: Mapping[str, float]
     torque_coverage: float = float("nan")  # of intervals of the predicted torque, in percent
     measured_coverage: float = float("nan")  # of intervals of measured torques
+    other_log_coverage: float = float("nan")  # of these with the variation between logs
 
 
 def measure_family(family: Family, seeds: Iterable[int]) -> Iterator[Outcome]:
@@ -120,9 +132,16 @@ def measure_robot(family: Family, name: str, description: yt.Robot, seed: int) -
     rotors = ROBOTS[name]
     truth = make_true_robot(description, rng, load=family.load, rotors=rotors, law=family.law)
     other = make_motion(description, rng, rich=True)
-    motion = make_motion(description, rng, rich=family.rich, seconds=family.seconds)
-    fit = record(truth, motion, rng, colour_time=family.colour_time)
-    usual_torque = compute_rms(truth.compute_torque(motion))  # the same sensors record both motions
+    motions = [make_motion(description, rng, rich=family.rich, seconds=family.seconds) for _ in range(family.logs)]
+    usual_torque = compute_rms(truth.compute_torque(motions[0]))  # the same sensors record all motions
+    days = [truth] * family.logs
+    if family.varies:
+        share = float(np.exp(rng.uniform(np.log(LOWEST_VARIATION), np.log(HIGHEST_VARIATION))))
+        *days, truth = (change_friction(truth, rng, share) for _ in range(family.logs + 1))
+    fit = [
+        record(day, motion, rng, colour_time=family.colour_time, usual_torque=usual_torque)
+        for day, motion in zip(days, motions, strict=True)
+    ]
     validation = record(truth, other, rng, colour_time=family.colour_time, usual_torque=usual_torque)
     variants: dict[str, dict[str, Any]] = {
         DEFAULT: {},
@@ -154,24 +173,30 @@ def compute_model_error(identification: yt.Identification, truth: TrueRobot, mot
     return float(100.0 * np.linalg.norm(predicted - tau) / np.linalg.norm(tau))
 
 
-def compute_torque_coverage(identification: yt.Identification, log: yt.Log, tau: SamplesByJoint) -> tuple[float, float]:
+def compute_torque_coverage(
+    identification: yt.Identification, log: yt.Log, tau: SamplesByJoint
+) -> tuple[float, float, float]:
     """Return the percentages of 95 % intervals that contain the torque without noise, and the measured torque.
 
-    ``tau``: the torque of the log without noise; it passes the same low-pass.
+    The third is that of the measured torque if logs may vary. ``tau``: the torque of the log without noise; it passes
+    the same low-pass.
     """
     prediction, exact = yt.predict(identification, log), yt.predict(identification, replace(log, tau=tau))
     assert prediction.measured is not None
     assert prediction.std is not None
     assert prediction.noise is not None
     assert exact.measured is not None
+    assert prediction.between_logs is not None
+    parameter_std = np.sqrt(np.maximum(prediction.std**2 - prediction.between_logs**2, 0.0))
     pairs = (
-        (exact.measured, prediction.std),
+        (exact.measured, parameter_std),
+        (prediction.measured, np.hypot(parameter_std, prediction.noise)),
         (prediction.measured, np.hypot(prediction.std, prediction.noise)),
     )
-    true, measured = (
+    true, measured, other = (
         float(100.0 * np.mean(abs(prediction.predicted - torque) < QUANTILE * std)) for torque, std in pairs
     )
-    return true, measured
+    return true, measured, other
 
 
 def compute_deviations(identification: yt.Identification, truth: TrueRobot) -> dict[str, float]:
@@ -249,7 +274,7 @@ def make_row(family: str, outcomes: Sequence[Outcome]) -> list[str]:
         shown = f"  {kinds[worst]:.0f} ({worst})" if worst else ""
         row.append(f"{coverage['all']:.1f} ± {compute_coverage_error(group):.1f}{shown}")
     for group in (default, free):
-        values = [[each.torque_coverage, each.measured_coverage] for each in group]
+        values = [[each.torque_coverage, each.measured_coverage, each.other_log_coverage] for each in group]
         row.append("  ".join(f"{value:.1f}" for value in np.mean(values, axis=0)))
     return [*row, f"{np.mean([each.seconds for each in default]):.2f}"]
 
@@ -266,8 +291,8 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
         "model ratio\nmean  worst  above",
         "coverage %, default\nall  worst kind",
         "coverage %, no prior\nall  worst kind",
-        "torque %, default\ntrue  measured",
-        "torque %, no prior\ntrue  measured",
+        "torque %, default\ntrue  measured  other log",
+        "torque %, no prior\ntrue  measured  other log",
         "s",
     ):
         table.add_column(column, no_wrap=True)

@@ -8,7 +8,7 @@ dynamics along an analytical trajectory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 
@@ -141,6 +141,25 @@ def make_true_robot(
     coefficients = rng.uniform(0.05, 0.12, count) * (torque if law is FrictionLaw.SQUARE_ROOT else 1.0)
     driven = robot.with_drives(lambda name, _drive: drives[name])
     return TrueRobot(driven, law, coefficients, speeds)
+
+
+def change_friction(truth: TrueRobot, rng: np.random.Generator, share: float) -> TrueRobot:
+    """Return the robot on another day: every friction term differs by ``share`` of its size at random.
+
+    Offsets differ by ``share`` of the Coulomb friction.
+    """
+
+    def change(_name: str, drive: Drive) -> Drive:
+        viscous, coulomb, offset = share * rng.normal(size=3)
+        return replace(
+            drive,
+            viscous=drive.viscous * (1.0 + viscous),
+            coulomb=drive.coulomb * (1.0 + coulomb),
+            offset=drive.offset + drive.coulomb * offset,
+        )
+
+    changed = truth.robot.with_drives(change)
+    return replace(truth, robot=changed, coefficients=truth.coefficients * (1.0 + share * rng.normal()))
 
 
 def make_motion(robot: yt.Robot, rng: np.random.Generator, *, rich: bool, seconds: float | None = None) -> Motion:

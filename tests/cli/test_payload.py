@@ -72,6 +72,8 @@ def test_an_answer_that_is_bad_has_exit_code_1(arm_folder: Path) -> None:
         (("arm.model.toml", "full.csv", "--mass", "-1"), "mass is -1"),
         (("arm.model.toml", "full.csv", "--mass", "two"), "not a number"),
         (("arm.model.toml", "full.csv", "--friction-drift", "-1"), "friction_drift is -1"),
+        (("arm.model.toml", "full.csv", "--torque-scale", "-1"), "torque_scale is -1"),
+        (("arm.model.toml", "full.csv", "--torque-scale", "5"), "between 0 and 1, such as 0.05 for 5 %"),
         (("arm.model.toml", "full.csv", "-o", "full.csv"), "full.csv"),
         (("arm.model.toml",), "LOG"),
     ],

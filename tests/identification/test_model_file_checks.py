@@ -41,6 +41,12 @@ EDITED = {  # a pattern in the file, its replacement, and the error message
     "huge covariance": (r"(covariance = \[\n.*\n    \[)[^,]*", r"\g<1>1e308", "a negative eigenvalue"),
     "tiny variance": (r"(covariance = \[\n    )\[[^]]*\]", r"\1[5e-324]", "a negative eigenvalue"),
     "noise": (r"noise = .*", "noise = [1, 2, 3]", "noise of its identification has 3 numbers"),
+    "between_logs": (r"between_logs = .*", "between_logs = [1, 2, 3]", "between_logs of its identification has 3 num"),
+    "negative between_logs": (
+        r"between_logs = .*",
+        "between_logs = [-1.0, 1.0]",
+        "between_logs of its identification is a list of 2; write one non-neg",
+    ),
     "noise as text": (r"noise = .*", 'noise = ["a"]', "noise of its identification is a list of 1; write one non-neg"),
     "digests": (
         r"log_digests = .*",

@@ -24,7 +24,6 @@ def _make_posterior(theta: Ten) -> PayloadPosterior:
 
 def test_a_body_stays_as_it_is() -> None:
     nearest = find_consistent_payload(_make_posterior(BODY.vector))
-    assert nearest is not None
     assert nearest.distance == 0.0
     np.testing.assert_array_equal(nearest.inertia.vector, BODY.vector)
 
@@ -53,7 +52,6 @@ def test_no_other_body_is_nearer() -> None:
     theta = BODY.vector - np.array([0.0, 0.0, 0.0, 0.0, 0.05, 0.0, 0.05, 0.0, 0.0, 0.02])  # moments far too small
     posterior = _make_posterior(theta)
     nearest = find_consistent_payload(posterior)
-    assert nearest is not None
     assert not Inertia(tuple(theta.tolist())).consistency()
     assert nearest.inertia.consistency()
     solution = nearest.inertia.vector
@@ -62,6 +60,13 @@ def test_no_other_body_is_nearer() -> None:
     assert _count_nearer(posterior, BODY.vector) > 0  # the twin: a body that is not the nearest
 
 
-def test_a_negative_mass_has_no_body() -> None:
-    posterior = _make_posterior(BODY.vector)
-    assert find_consistent_payload(replace(posterior, theta=-BODY.vector)) is None
+def test_a_body_is_found_for_a_negative_mass() -> None:
+    """Also if the solver finds none: the compact body of the prior takes its place, which is at no distance."""
+    posterior = replace(_make_posterior(BODY.vector), theta=-BODY.vector)
+    nearest = find_consistent_payload(posterior)
+    assert nearest.inertia.consistency()
+    assert nearest.inertia.mass > 0.0
+    assert nearest.distance > 100.0
+    without_freedom = replace(posterior, covariance=np.zeros((10, 10)))
+    assert find_consistent_payload(without_freedom).inertia.consistency()
+    assert find_consistent_payload(without_freedom).distance == np.inf

@@ -31,7 +31,8 @@ def list_notes(estimate: PayloadEstimate) -> list[str]:
 def test_a_log_that_the_model_knows_is_not_used_twice(folder: Path) -> None:
     model, full = folder / "arm.model.toml", folder / "full.npz"
     plain, known, new = (
-        yt.identify_payload(model, full, unloaded=unloaded) for unloaded in (None, folder / "a.npz", folder / "b.npz")
+        yt.identify_payload(model, full, unloaded=unloaded, torque_scale=0.0)
+        for unloaded in (None, folder / "a.npz", folder / "b.npz")
     )
     (finding,) = [each for each in known.findings if each.code == PayloadFindingCode.LOG]
     assert finding.source.endswith("a.npz")
@@ -50,7 +51,9 @@ def test_logs_are_known_by_their_content_not_by_their_name(folder: Path) -> None
     shutil.copy(folder / "b.npz", new)
     fit = yt.identify(yt.load(folder / "true.toml"), folder / "a.npz")
     for model in (folder / "arm.model.toml", fit):
-        of_copy, of_new = (yt.identify_payload(model, folder / "full.npz", unloaded=each) for each in (copy, new))
+        of_copy, of_new = (
+            yt.identify_payload(model, folder / "full.npz", unloaded=each, torque_scale=0.0) for each in (copy, new)
+        )
         (finding,) = [each for each in of_copy.findings if each.code == PayloadFindingCode.LOG]
         assert finding.source == str(copy)
         assert not [each for each in of_new.findings if each.code == PayloadFindingCode.LOG]
@@ -66,7 +69,7 @@ def test_only_the_rows_that_the_model_does_not_know_are_used(folder: Path, saved
     first = len(log) - round(0.4 * len(log))
     rest = log.select_rows(first, len(log))
     whole, new, twin = (
-        yt.identify_payload(model, folder / "full.npz", unloaded=each)
+        yt.identify_payload(model, folder / "full.npz", unloaded=each, torque_scale=0.0)
         for each in (folder / "a.npz", [yt.Log(rest.joints, rest.t, rest.q, rest.tau, rest.qd)], _forget_rows(log))
     )
     assert list_notes(whole) == [

@@ -36,11 +36,22 @@ def _make_quality(percent: float) -> PredictionQuality:
         ({"std": _scale_std(3, 0.2)}, Grade.NOT_EXCITING, "± 200 mm"),
         ({"std": _scale_std(0, 2.0)}, Grade.NOT_EXCITING, "no payload is seen"),
         ({"values": 0.001 * compute_quantities(BODY.vector)}, Grade.DOUBTFUL, "recorded with the payload"),
+        (
+            {"values": 0.001 * compute_quantities(BODY.vector)},
+            Grade.DOUBTFUL,
+            "from nothing: its mass is below 0.022 kg",
+        ),
         ({"values": -compute_quantities(BODY.vector)}, Grade.DOUBTFUL, "smaller than those of the model alone"),
         ({"distance": 9.0}, Grade.DOUBTFUL, "9.0 standard deviations away"),
         ({"noise_ratio": 7.0}, Grade.DOUBTFUL, "7 times the noise"),
         ({"noise_ratio": None}, Grade.GOOD, "mass 2.4"),
-        ({"distance": None}, Grade.DOUBTFUL, "no body has the estimated parameters"),
+        ({"distance": np.inf}, Grade.DOUBTFUL, "no body has the estimated parameters;"),
+        (
+            {"std": _scale_std(0, 0.1205), "torque_scale": 0.05},
+            Grade.USABLE,
+            "± 0.12 kg of it because the scale of the",
+        ),
+        ({"torque_scale": 0.002}, Grade.GOOD, "mass 2.4 ± 0.01 kg, centre"),  # the scale is not the largest cause
         ({"quality": _make_quality(60.0), "explained_share": 0.2}, Grade.POOR, "something other than a payload"),
         ({"mass_is_known": True}, Grade.GOOD, "mass 2.4 kg (known)"),
     ],
@@ -56,6 +67,7 @@ def test_the_most_serious_defect_decides(changes: dict[str, Any], grade: Grade, 
         "unseen": (),
         "mass_is_known": False,
         "arm_mass": 30.0,
+        "torque_scale": 0.0,
         **changes,
     }
     verdict = reach_payload_verdict(arguments.pop("values"), arguments.pop("std"), **arguments)

@@ -38,6 +38,14 @@ FrictionDrift = Annotated[
         help="Expected change of friction since the identification: 0.2 for 20 %, 0 for none, inf to estimate it anew.",
     ),
 ]
+TorqueScale = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="Standard deviation of the scale of the torques: 0.05 for torques from currents with torque constants "
+        "known to 5 %, 0.01 for calibrated torque sensors.",
+    ),
+]
 Name = Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the payload as a link of the robot.")]
 Output = Annotated[
     str | None,
@@ -55,6 +63,7 @@ def payload(
     frame: StatedFrame = None,
     mass: Mass = None,
     friction_drift: FrictionDrift = 0.2,
+    torque_scale: TorqueScale = 0.05,
     name: Name = "payload",
     cutoff: Cutoff = None,
     derivative: Derivative = None,
@@ -93,6 +102,7 @@ def payload(
             frame=frame,
             mass=mass,
             friction_drift=friction_drift,
+            torque_scale=torque_scale,
             name=name,
             mapping=log_options.mapping,
             degrees=log_options.degrees,

@@ -270,13 +270,14 @@ def check_settings(table: Mapping[str, Any], path: Path) -> None:
     rows = table.get("log_rows", [])
     if not isinstance(rows, list) or not all(_is_row_range(each) for each in rows):
         raise _make_error(path, "log_rows", rows, "a list of first rows and stops, such as [[0, 1000]]")
-    if table.get("noise") is not None and not _are_not_negative(table["noise"]):
-        raise _make_error(path, "noise", table["noise"], "one non-negative torque for each joint")
+    for key, noun in (("noise", "torque"), ("between_logs", "torque"), ("torque_scale", "share")):
+        if table.get(key) is not None and not _are_not_negative(table[key]):
+            raise _make_error(path, key, table[key], f"one non-negative {noun} for each joint")
 
 
 def check_joints(table: Mapping[str, Any], robot: Robot, path: Path) -> None:
     """Raise InputError if a list in the table has another length than the robot has actuated coordinates."""
-    for key in ("min_speed", "noise"):
+    for key in ("min_speed", "noise", "between_logs", "torque_scale"):
         values = table.get(key)
         if isinstance(values, list) and len(values) != len(robot.actuated):
             raise InputError(

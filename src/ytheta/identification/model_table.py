@@ -185,6 +185,8 @@ def format_table(fit: Identification) -> Iterator[str]:
             "samples": fit.samples,
             "condition_number": fit.condition_number,
             "noise": fit.torque_noise.tolist(),
+            "between_logs": fit.between_logs.tolist(),
+            **({"torque_scale": fit.torque_scale.tolist()} if fit.torque_scale.any() else {}),
             **summarize_min_speed(origin.min_speed),
         }
     )

@@ -4,7 +4,7 @@ All standard parameters contribute, with their values from the robot description
 parameters need not be independent. The predicted Coulomb friction is low-passed like the measured torque.
 
 The torques of an identified model have standard deviations: those that follow from the covariance of its base
-parameters. A robot description has no covariance.
+parameters, from friction near reversals and at rest, and from the variation between logs. A robot description has none.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _predict_torques(
     for motion in _iterate_motion(source):
         parts.append((motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T))
         if model.identified is not None:
-            deviations.append(model.identified.compute_std(motion))
+            deviations.append(model.identified.compute_std(motion, form.mask(motion)))
     return Prediction(
         robot=base.robot,
         source=log.source,
@@ -166,6 +166,8 @@ def _predict_torques(
         findings=tuple(dict.fromkeys((*log.findings, *preparation.findings, *resting))),
         std=None if model.identified is None else np.concatenate(deviations),
         noise=None if model.identified is None else model.identified.noise,
+        between_logs=None if model.identified is None else model.identified.uncertainty.between_logs,
+        torque_scale=model.torque_scale,
         recorded=log.size,
     )
 
@@ -195,11 +197,15 @@ class Prediction(Reported):
     t            times of the kept samples
     measured     low-passed measured torques; None if the log has no torques
     predicted    predicted torques
-    std          standard deviations of the predicted torques, from the covariance of the model's parameters; None if
-                 the model was not identified
+    std          standard deviations of the predicted torques: from the covariance of the model's parameters, friction
+                 near reversals and at rest, and the variation between logs; None if the model was not identified
+    between_logs the part of ``std`` that is the variation between logs, the same for all samples of a joint; None if it
+                 is not known
     noise        standard deviation of each joint's measured torques at the cut-off of the model's errors, from the logs
                  of its fit; None if it is not known. A new measurement at this cut-off differs from the prediction by
                  both: its variance is std² + noise²
+    torque_scale standard deviation of the scale of each joint's torques, which ``std`` does not contain, since the same
+                 drives measure other logs; None if the model was not identified from currents
     findings     findings about the log and its preparation
     recorded     size of the log before its preparation, which keeps fewer samples; None if it is not known
     """
@@ -214,10 +220,13 @@ class Prediction(Reported):
     findings: tuple[Finding, ...] = ()
     std: SamplesByJoint | None = None
     noise: PerJoint | None = None
+    between_logs: PerJoint | None = None
+    torque_scale: PerJoint | None = None
     recorded: LogSize | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.t, self.measured, self.predicted, self.std, self.noise):
+        optional = (self.measured, self.std, self.noise, self.between_logs, self.torque_scale)
+        for values in (self.t, self.predicted, *optional):
             if values is not None:
                 freeze(values)
 

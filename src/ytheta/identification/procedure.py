@@ -23,7 +23,8 @@ from ytheta.identifiability.base_parameters import BaseParameters, ModelParamete
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residual_analysis import find_residual_causes
 from ytheta.identification.assessment.residuals import ErrorComputation
-from ytheta.identification.assessment.torque_errors import TorqueErrors, is_described
+from ytheta.identification.assessment.torque_errors import ParameterUncertainty, TorqueErrors, is_described
+from ytheta.identification.between_logs import predict_logs_from_others
 from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import (
     MAX_NEGLIGIBLE_ERROR,
@@ -174,6 +175,13 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         transition_covariance=assessed.statistics.transition_covariance,
         reported=errors.compute_reported_errors(assessed.statistics.beta),
         description_errors=description_errors,
+        left_out_excesses=predict_logs_from_others(
+            errors,
+            problem,
+            estimate,
+            ParameterUncertainty(statistics.covariance, estimate.unidentified),
+            statistics.torque_noise,
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from ytheta.identification.assessment.verdict import (
     measure_quality,
     reach_verdict,
 )
+from ytheta.identification.between_logs import compute_between_logs, compute_default_variance
 from ytheta.identification.consistency.standard_parameters import (
     ConsistencyCost,
     Mark,
@@ -60,6 +61,12 @@ from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
+
+# Standard deviation of the scale of torques from currents, the same for all joints: of torque constants that a data
+# sheet or another arm of the type gives, with currents that were not calibrated. Chosen on: reasoning; constants of one
+# type of motor differ by 5 to 10 %, they fall by 5 % if the magnets warm up by 40 K, and two published sets for the
+# UR10e differ by 13 to 49 %.
+TORQUE_SCALE = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,6 +108,11 @@ class Identification(Reported):
     transition_covariance
                       part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
                       friction; None if none was chosen
+    between_logs      standard deviation of each joint's torque between logs, beyond noise and uncertain parameters
+    left_out_excesses for each log of the fit, squared error minus expected variance if it is predicted from the others;
+                      empty with one log
+    torque_scale      standard deviation of the scale of each joint's torques, by which all masses and torques of the
+                      model are as uncertain: TORQUE_SCALE if a log of the fit contains its currents, else 0
     marks, standard_marks
                       what determines each base parameter and each standard parameter: data, prior, or both
     """
@@ -121,6 +133,7 @@ class Identification(Reported):
     transition_covariance: BaseByBase | None = None
     reported: ReportedErrors | None = None
     description_errors: TorqueErrors | None = None
+    left_out_excesses: tuple[PerJoint, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,13 +199,45 @@ class Identification(Reported):
         return self._statistics.std
 
     @cached_property
-    def uncertainty(self) -> ParameterUncertainty:
+    def between_logs(self) -> PerJoint:
+        """Standard deviation of each joint's torque between logs; see the module ``between_logs``."""
+        default = compute_default_variance(
+            self.fit,
+            self.torque_noise,
+            self.beta,
+            self.base.independent,
+            cutoff=self.origin.cutoff,
+            logs=max(len(self.origin.logs), 1),
+        )
+        return freeze(compute_between_logs(default, self.left_out_excesses))
+
+    @cached_property
+    def torque_scale(self) -> PerJoint:
+        """Standard deviation of the scale of each joint's torques; no other standard deviation contains it."""
+        joints = {
+            column.joint
+            for origin in self.origin.log_origins[: len(self.origin.logs)]
+            for column in (() if origin is None else origin.columns)
+            if column.gain is not None
+        }
+        return freeze(np.array([TORQUE_SCALE if name in joints else 0.0 for name in self.base.robot.actuated]))
+
+    @cached_property
+    def parameter_uncertainty(self) -> ParameterUncertainty:
         """Covariance of beta, and the directions that the data do not identify."""
         return ParameterUncertainty(self.covariance, self.estimate.unidentified)
 
+    @cached_property
+    def uncertainty(self) -> ParameterUncertainty:
+        """The uncertainty of torques of other logs: that of the parameters, and the variation between logs."""
+        return replace(self.parameter_uncertainty, between_logs=self.between_logs)
+
     def compute_prediction_std(self, errors: TorqueErrors) -> PerJoint:
-        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors."""
-        return errors.regressor.compute_rms_std(self.uncertainty)
+        """Return the RMS of the standard deviation of each joint's predicted torque, for the motion of these errors.
+
+        It is that of the model: the variation between logs is not part of it.
+        """
+        return errors.regressor.compute_rms_std(self.parameter_uncertainty)
 
     @cached_property
     def quality(self) -> PredictionQuality:
@@ -209,7 +254,7 @@ class Identification(Reported):
         if other is None:
             return None
         scale = find_scales(other.torque_variation, other.torque_rms, prismatic=self._prismatic)
-        std = other.regressor.compute_rms_std(self.uncertainty)
+        std = other.regressor.compute_rms_std(self.parameter_uncertainty)
         return PredictionQuality.without_errors(std, scale, joint_rows=self.fit.joint_rows)
 
     @property

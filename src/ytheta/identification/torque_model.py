@@ -13,7 +13,7 @@ import numpy as np
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import ModelParameters, without_regrouping
-from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_reversal_std
+from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_friction_std
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.model_file import (
     Model,
@@ -28,7 +28,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import check_inertias_are_complete
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerBase, PerJoint, SamplesByJoint
+from ytheta.shapes import JointsBySample, PerBase, PerJoint, SamplesByJoint
 
 if TYPE_CHECKING:
     ModelInput = str | Path | Robot | Identification | Model
@@ -45,11 +45,11 @@ class IdentifiedParameters:
     uncertainty: ParameterUncertainty
     noise: PerJoint | None
 
-    def compute_std(self, motion: MotionSamples) -> SamplesByJoint:
-        """Return the standard deviations of the torques of a motion."""
+    def compute_std(self, motion: MotionSamples, mask: JointsBySample | None) -> SamplesByJoint:
+        """Return the standard deviations of the torques of a motion; ``mask`` is 0 where a joint rests or is slow."""
         blocks = self._form.compute_regressor_blocks(motion)
         parts = [self.uncertainty.compute_std(self._form.layout, values) for _, values in blocks]
-        return np.hypot(np.concatenate(parts, axis=1), compute_reversal_std(self._form, motion, self.beta)).T
+        return np.hypot(np.concatenate(parts, axis=1), compute_friction_std(self._form, motion, self.beta, mask)).T
 
     @cached_property
     def _form(self) -> Differential:
@@ -64,6 +64,12 @@ class TorqueModel:
     beta: PerBase
     origin: Mapping[str, Any]
     identified: IdentifiedParameters | None = None
+
+    @property
+    def torque_scale(self) -> PerJoint | None:
+        """Standard deviation of the scale of each joint's torques; None if they are not known to be from currents."""
+        scale = self.origin.get("torque_scale")
+        return None if scale is None else np.array(scale, dtype=float)
 
     @property
     def default_settings(self) -> PreparationSettings:
@@ -113,6 +119,7 @@ def read_torque_model(
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
         table |= {"log_rows": model.origin.log_rows}
+        table |= {"torque_scale": model.torque_scale.tolist()} if model.torque_scale.any() else {}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if base.standard_combinations is not None:
@@ -141,5 +148,8 @@ def _find_identified_parameters(model: Model) -> IdentifiedParameters:
     base = model.regroup() if model.has_unknown_geometry else find_earlier_model(model).base
     infinite = np.array([not np.isfinite(row["std"]) for row in model.table["parameters"]], dtype=bool)
     noise = model.table.get("noise")  # files of older versions have none
-    uncertainty = ParameterUncertainty(model.covariance, np.eye(len(base))[:, infinite])
+    between = model.table.get("between_logs")  # likewise
+    uncertainty = ParameterUncertainty(
+        model.covariance, np.eye(len(base))[:, infinite], None if between is None else np.array(between, dtype=float)
+    )
     return IdentifiedParameters(base, model.beta, uncertainty, None if noise is None else np.array(noise, dtype=float))

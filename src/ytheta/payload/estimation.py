@@ -233,8 +233,11 @@ def _add_preparation_error(
 #               delta   errors of the parameters of the model
 #               C       their covariance, from the identification; zero for a description, which does not state it
 #               D       diagonal: changes of friction with temperature, load and time, ``friction_drift`` times the
-#               value;
-#                       offsets change by as much as Coulomb friction
+#                       value; offsets change by as much as Coulomb friction. Unless friction does not change, Coulomb
+#                       friction changes at least by the variation between logs, see ``identification.between_logs``
+#
+# The torques of a log may have a wrong scale. Those of an identified model have the same one, since the same drives
+# measured them; those of a description do not: B then has a column with all parameters times ``torque_scale``.
 
 
 # Standard deviation of friction relative to its value. Chosen on: reasoning; a gear that warms up loses 10 to 40 % of
@@ -257,14 +260,19 @@ class ModelErrors:
     factor: Float[np.ndarray, "base errors"]
 
 
-def make_model_errors(model: TorqueModel, friction_drift: float) -> ModelErrors | None:
-    """Return the errors of a model; None if it has neither a covariance nor friction that changes."""
+def make_model_errors(model: TorqueModel, friction_drift: float, torque_scale: float = 0.0) -> ModelErrors | None:
+    """Return the errors of a model; None if it has neither a covariance nor friction or a scale that may differ."""
     robot, identified = model.base.robot, model.identified
     if identified is None:
-        return _make_friction_errors(robot, friction_drift)
+        return _make_description_errors(robot, friction_drift, torque_scale)
     base = identified.base.standard_combinations
     assert base is not None
     drift = _compute_drift(base.independent, identified.beta, friction_drift)
+    if identified.uncertainty.between_logs is not None and friction_drift > 0.0:
+        coulomb = FRICTION_PARAMETERS["coulomb"]
+        between = dict(zip(robot.actuated, identified.uncertainty.between_logs.tolist(), strict=True))
+        named = [name.rpartition(".") for name in base.independent]
+        drift = np.maximum(drift, [between.get(own, 0.0) if kind == coulomb else 0.0 for own, _, kind in named])
     covariance = identified.uncertainty.covariance + np.diag(drift**2)
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -272,17 +280,22 @@ def make_model_errors(model: TorqueModel, friction_drift: float) -> ModelErrors 
     return ModelErrors(base, np.hstack([scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)), unknown]))
 
 
-def _make_friction_errors(robot: Robot, friction_drift: float) -> ModelErrors | None:
-    """Return the errors of the friction of a description, whose other parameters count as known."""
+def _make_description_errors(robot: Robot, friction_drift: float, torque_scale: float) -> ModelErrors | None:
+    """Return the errors of a description: those of its friction, and the scale of the torques relative to it."""
     absent = find_absent_parameters(robot)
     names = [name for name in robot.parameter_names if name.rpartition(".")[2] in FRICTION_PARAMETERS.values()]
     values = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
     kept = [name for name in names if name not in absent]
     drift = _compute_drift(kept, np.array([values[name] for name in kept]), friction_drift)
-    kept = [name for name, std in zip(kept, drift, strict=True) if std > 0.0]
+    drifts = {name: std for name, std in zip(kept, drift.tolist(), strict=True) if std > 0.0}
+    scaled = [name for name, value in values.items() if torque_scale > 0.0 and value != 0.0]
+    kept = [name for name in robot.parameter_names if name in drifts or name in scaled]
     if not kept:
         return None
-    return ModelErrors(without_regrouping(robot, kept), np.diag(drift[drift > 0.0]))
+    columns = [np.array([std if name == own else 0.0 for name in kept]) for own, std in drifts.items()]
+    if scaled:
+        columns.append(torque_scale * np.array([values[name] for name in kept]))
+    return ModelErrors(without_regrouping(robot, kept), np.stack(columns, axis=1))
 
 
 def _compute_drift(names: list[str] | tuple[str, ...], values: PerBase, friction_drift: float) -> PerBase:

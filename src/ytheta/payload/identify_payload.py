@@ -40,6 +40,7 @@ from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
 from ytheta.identification.plan import choose_judged_preparation
+from ytheta.identification.result import TORQUE_SCALE
 from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
@@ -48,7 +49,7 @@ from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.payload.attachment import PAYLOAD, Attachment, find_attachment
 from ytheta.payload.columns import PayloadEquations
 from ytheta.payload.estimation import FRICTION_DRIFT, estimate_payload, make_model_errors
-from ytheta.payload.result import PayloadEstimate, choose_inertia, find_consistent_payload
+from ytheta.payload.result import PayloadEstimate, find_consistent_payload
 from ytheta.payload.verdict import PayloadFindingCode, judge_identification, judge_mass, judge_model
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
@@ -59,6 +60,8 @@ MAX_MASS = 1e6
 # Largest relative change of friction that can be given. Chosen on: rule of thumb; to estimate friction anew, there is
 # infinity.
 MAX_FRICTION_DRIFT = 1e3
+# Largest standard deviation of this scale that can be given. Chosen on: rule of thumb.
+MAX_TORQUE_SCALE = 1.0
 
 
 @limit_blas_threads()
@@ -72,6 +75,7 @@ def identify_payload(
     mass: float | None = None,
     name: str = PAYLOAD,
     friction_drift: float = FRICTION_DRIFT,
+    torque_scale: float = TORQUE_SCALE,
     mapping: log_inputs.MappingInputs = None,
     degrees: bool = False,
     rows: RowsInput = None,
@@ -108,6 +112,9 @@ def identify_payload(
                 expected change of friction since the model was identified, relative to its values: viscous, Coulomb
                 friction and offsets are estimated within it. 0 keeps the friction of the model; ``math.inf`` estimates
                 friction anew
+    torque_scale
+                standard deviation of the scale of the torques, relative to it. Torques from motor currents depend on
+                torque constants and gear ratios: 0.05 for 5 %. For joints with calibrated torque sensors, give 0.01
     mapping, degrees, rows, rate, gain, topic
                 how the logs are read, as for ``identify``; ``rows`` are those of ``logs``, and mappings of ``unloaded``
                 come last
@@ -121,7 +128,7 @@ def identify_payload(
                 called with the name of each stage when it starts; None reports nothing
     """
     report = report_stage or (lambda _: None)
-    _check_arguments(mass, name, friction_drift)
+    _check_arguments(mass, name, friction_drift, torque_scale)
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
     robot = torque_model.base.robot
@@ -170,6 +177,7 @@ def identify_payload(
             min_speed=check_min_speed(robot, speed),
             leaves_out_rest=is_auto(speed),
             friction_drift=float(friction_drift),
+            torque_scale=float(torque_scale),
             mass=mass,
             threads=threads,
         )
@@ -194,7 +202,7 @@ def _check_logs(robot: Robot, loaded: Sequence[Log], unloaded: Sequence[Log]) ->
     log_inputs.refuse_repeated_logs(unloaded)
 
 
-def _check_arguments(mass: float | None, name: str, friction_drift: float) -> None:
+def _check_arguments(mass: float | None, name: str, friction_drift: float, torque_scale: float) -> None:
     if mass is not None:
         form = f"the mass of the payload in kg, which is positive and at most {MAX_MASS:g}"
         check_number("mass", mass, form, allow=lambda value: 0.0 < value <= MAX_MASS)
@@ -206,6 +214,8 @@ def _check_arguments(mass: float | None, name: str, friction_drift: float) -> No
     if not (isinstance(friction_drift, float) and friction_drift == math.inf):
         form = "an expected relative change of friction, such as 0.2 for 20 %, or inf"
         check_number("friction_drift", friction_drift, form, allow=lambda value: 0.0 <= value <= MAX_FRICTION_DRIFT)
+    form = f"a standard deviation relative to the torques between 0 and {MAX_TORQUE_SCALE:g}, such as 0.05 for 5 %"
+    check_number("torque_scale", torque_scale, form, allow=lambda value: 0.0 <= value <= MAX_TORQUE_SCALE)
 
 
 # The steps of the identification of a payload after model and logs have been read.
@@ -224,6 +234,7 @@ class PayloadRequest:
     min_speed        one speed per joint below which its equations are left out, or None
     leaves_out_rest  whether the equations of joints that rest and may stick are left out
     friction_drift   expected relative change of friction
+    torque_scale     standard deviation of the scale of the torques
     mass             the known mass in kg, or None
     threads          number of threads, or None
     """
@@ -235,6 +246,7 @@ class PayloadRequest:
     min_speed: PerJoint | None
     leaves_out_rest: bool
     friction_drift: float
+    torque_scale: float
     mass: float | None
     threads: int | None
 
@@ -255,7 +267,8 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
                 else "no joint ever reaches its min_speed; lower min_speed"
             )
         )
-    errors = make_model_errors(request.model, request.friction_drift)
+    identified = request.model.identified
+    errors = make_model_errors(request.model, request.friction_drift, request.torque_scale)
     payload = without_regrouping(
         attachment.attach(Inertia()), [parameter_name(attachment.name, each) for each in LINK_PARAMETERS]
     )
@@ -272,7 +285,7 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
         report=report,
     )
     report("computing the torque errors with the payload")
-    holding = attachment.attach(choose_inertia(fit.posterior, find_consistent_payload(fit.posterior)))
+    holding = attachment.attach(find_consistent_payload(fit.posterior).inertia)
     after = compute_errors(_make_form(holding, min_speed), loaded, holding.theta, threads=request.threads)
     preparations = (*request.loaded, *request.unloaded)
     return PayloadEstimate(
@@ -283,9 +296,10 @@ def run_payload_identification(request: PayloadRequest, report: Callable[[str], 
         logs=tuple(each.log.source for each in request.loaded),
         unloaded=tuple(each.log.source for each in request.unloaded),
         arm_mass=arm_mass,
-        has_covariance=request.model.identified is not None,
+        has_covariance=identified is not None,
         cutoff=min(float(each.settings.cutoff) for each in request.loaded),
-        noise=None if request.model.identified is None else request.model.identified.noise,
+        torque_scale=request.torque_scale,
+        noise=None if identified is None else identified.noise,
         findings=(*(finding for each in preparations for finding in each.findings), *judge_mass(fit)),
     )
 

@@ -43,8 +43,8 @@ class PayloadEstimate(Displayed):
     link, frame     where the payload is attached, and in whose frame its values are stated
     robot           the robot with the payload, which ``export``, ``simulate`` and others take
     verdict         a grade and its reason
-    consistent      whether a body can have the parameters as estimated; the values above always belong to a body,
-                    unless ``verdict`` says that there is none
+    torque_scale    standard deviation of the scale of the torques, which is part of ``std``
+    consistent      whether a body can have the parameters as estimated; the values above always belong to a body
     before, after   torque errors of the model without and with the payload, on the logs
     corrected_percent
                     relative torque error in percent if the errors of the model are estimated too, as they are for the
@@ -64,6 +64,7 @@ class PayloadEstimate(Displayed):
     arm_mass: float
     has_covariance: bool
     cutoff: float
+    torque_scale: float = 0.0
     noise: PerJoint | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -81,18 +82,18 @@ class PayloadEstimate(Displayed):
         return self.fit.posterior.mass
 
     @cached_property
-    def consistent_payload(self) -> ConsistentPayload | None:
-        """The nearest payload that can exist, in the frame of ``link``; None if there is none."""
+    def consistent_payload(self) -> ConsistentPayload:
+        """The nearest payload that can exist, in the frame of ``link``."""
         return find_consistent_payload(self.fit.posterior)
 
     @property
     def consistent(self) -> bool:
-        return self.consistent_payload is not None and self.consistent_payload.distance == 0.0
+        return self.consistent_payload.distance == 0.0
 
     @property
     def inertia_in_link(self) -> Inertia:
         """The payload in the frame of ``link``."""
-        return choose_inertia(self.fit.posterior, self.consistent_payload)
+        return self.consistent_payload.inertia
 
     @property
     def values(self) -> Ten:
@@ -118,7 +119,17 @@ class PayloadEstimate(Displayed):
 
     @cached_property
     def covariance(self) -> Float[np.ndarray, "10 10"]:
-        return self._propagate(self.fit.posterior.theta_covariance)
+        scaled = (
+            self.torque_scale * self.fit.posterior.theta
+        )  # a wrong scale multiplies all parameters but a known mass
+        if self.known_mass is not None:
+            scaled[0] = 0.0
+        return self._propagate(self.fit.posterior.theta_covariance + np.outer(scaled, scaled))
+
+    @property
+    def scale_std(self) -> float:
+        """The part of the mass's standard deviation that is due to the scale of the torques, in kg."""
+        return 0.0 if self.known_mass is not None else self.torque_scale * abs(float(self.fit.posterior.theta[0]))
 
     @property
     def std(self) -> Ten:
@@ -150,12 +161,12 @@ class PayloadEstimate(Displayed):
     @cached_property
     def verdict(self) -> Verdict:
         unexplained, residual = float(self.fit.unexplained.sum()), float(self.fit.residual.sum())
-        nearest = self.consistent_payload
         estimate = Inertia(tuple(self.fit.posterior.theta.tolist())).seen_from(self.attachment.link_in_frame).vector
         return reach_payload_verdict(
             compute_quantities(estimate),
             self.std,
-            distance=None if nearest is None else nearest.distance,
+            distance=self.consistent_payload.distance,
+            torque_scale=self.torque_scale,
             quality=self.quality,
             explained_share=1.0 - residual / unexplained if unexplained > 0.0 else 0.0,
             noise_ratio=self.noise_ratio,
@@ -228,18 +239,17 @@ class ConsistentPayload:
     Attributes
     ----------
     inertia   its ten parameters
-    distance  how far it is from the estimate, in standard deviations; 0 if the estimate can exist
+    distance  how far it is from the estimate, in standard deviations; 0 if the estimate can exist, infinite if the
+              nearest body was not found and the compact body of the prior takes its place
     """
 
     inertia: Inertia
     distance: float
 
 
-def find_consistent_payload(posterior: PayloadPosterior) -> ConsistentPayload | None:
-    """Return the payload nearest to an estimate that can exist; None if there is none, as with a negative mass."""
+def find_consistent_payload(posterior: PayloadPosterior) -> ConsistentPayload:
+    """Return the payload nearest to an estimate that can exist; its mass is positive."""
     theta, scale = posterior.theta, LinkScale.of(posterior.prior.reference)
-    if not theta[0] > 0.0:
-        return None
     if scale.compute_smallest_eigenvalue(theta) >= MARGIN:
         return ConsistentPayload(_to_inertia(theta), 0.0)
     units = np.sqrt(np.diag(posterior.theta_covariance))
@@ -249,14 +259,11 @@ def find_consistent_payload(posterior: PayloadPosterior) -> ConsistentPayload | 
     B = B[:, values > np.finfo(float).eps * values[-1]]
     cone = Cone(scale.to_scaled @ B, scale.to_scaled @ theta - MARGIN * to_svec(np.eye(SIZE)), is_matrix=True)
     outcome = solve_cone_program([cone])
-    if outcome.solution is Solution.INFEASIBLE or not np.isfinite(outcome.v).all():
-        return None
-    return ConsistentPayload(_to_inertia(theta + B @ outcome.v), float(np.linalg.norm(outcome.v)))
-
-
-def choose_inertia(posterior: PayloadPosterior, nearest: ConsistentPayload | None) -> Inertia:
-    """Return the nearest payload that can exist or, if there is none, the estimate itself."""
-    return Inertia(tuple(posterior.theta.tolist())) if nearest is None else nearest.inertia
+    nearest = theta + B @ outcome.v
+    is_found = outcome.solution is not Solution.INFEASIBLE and np.isfinite(nearest).all()
+    if not is_found or scale.compute_smallest_eigenvalue(nearest) <= 0.0:
+        return ConsistentPayload(Inertia.from_pseudo(posterior.prior.reference), np.inf)
+    return ConsistentPayload(_to_inertia(nearest), float(np.linalg.norm(outcome.v)))
 
 
 def _to_inertia(theta: Ten) -> Inertia:

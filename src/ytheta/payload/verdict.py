@@ -32,6 +32,9 @@ MAX_DISTANCE = 5.0
 # Ratio of what remains, on average over the joints, to the noise of the model's identification, above which the
 # payload is doubtful. Chosen on: rule of thumb.
 MAX_NOISE_RATIO = 4.0
+# Share of the variance of the mass from which the scale of the torques is named as its cause. Chosen on: reasoning; no
+# other cause is then larger.
+MIN_SCALE_SHARE = 0.5
 # Share of the torque that the model does not explain, which a payload must explain at least, if the rest is an error.
 # Chosen on: rule of thumb.
 MIN_EXPLAINED_SHARE = 0.5
@@ -41,21 +44,23 @@ def reach_payload_verdict(
     values: Ten,
     std: Ten,
     *,
-    distance: float | None,
+    distance: float,
     quality: PredictionQuality,
     explained_share: float,
     noise_ratio: float | None,
     unseen: Sequence[str],
     mass_is_known: bool,
     arm_mass: float,
+    torque_scale: float,
 ) -> Verdict:
     """Grade a payload by its most serious defect: not seen, impossible, torques unexplained, then uncertainty.
 
     ``values``, ``std``: of ``statistics.QUANTITIES`` before physical consistency. ``distance``: of the nearest body
-    that can exist, in standard deviations; None if there is none. ``quality``: errors that remain.
+    that can exist, in standard deviations. ``quality``: errors that remain.
     ``explained_share``: share of the squared torques that the model does not explain, which the payload explains.
     ``noise_ratio``: what remains, relative to the noise of the model's identification; None if that is not known.
     ``unseen``: names of the quantities that come from the prior alone. ``arm_mass``: mass of the robot in kg.
+    ``torque_scale``: standard deviation of the scale of the torques, which is part of ``std``.
     """
     mass, mass_std = float(values[0]), float(std[0])
     seen = [value for name, value in zip(QUANTITIES[1:4], std[1:4].tolist(), strict=True) if name not in unseen]
@@ -74,7 +79,12 @@ def reach_payload_verdict(
             if grade is Grade.NOT_EXCITING
             else "check that the log was recorded with the payload, and that the payload is on this link"
         )
-        return Verdict(grade, f"{grade.value.capitalize()}: no payload is seen, its mass is {figure}; {remedy}.")
+        bound = max(mass, 0.0) + MIN_SIGNIFICANCE * mass_std
+        return Verdict(
+            grade,
+            f"{grade.value.capitalize()}: no payload is seen that can be distinguished from nothing: its mass is below "
+            f"{_format(bound)} kg; {remedy}.",
+        )
     if explained_share < MIN_EXPLAINED_SHARE and choose_grade(quality) is Grade.POOR:
         return Verdict(
             Grade.POOR,
@@ -82,8 +92,8 @@ def reach_payload_verdict(
             f"the torque error remains {_format(quality.total_error)} % of the torque's variation: something other "
             "than a payload differs; identify the robot without payload, or give an unloaded log of the same day.",
         )
-    if distance is None or distance > MAX_DISTANCE:
-        by = "" if distance is None else f", the nearest that can is {distance:.1f} standard deviations away"
+    if distance > MAX_DISTANCE:
+        by = f", the nearest that can is {distance:.1f} standard deviations away" if np.isfinite(distance) else ""
         return Verdict(
             Grade.DOUBTFUL, f"Doubtful: no body has the estimated parameters{by}; check units and signs of the torques."
         )
@@ -95,7 +105,8 @@ def reach_payload_verdict(
             "motion is slow, since friction differs most there, or give an unloaded log of the same day.",
         )
     relative = 0.0 if mass_is_known else mass_std / abs(mass)
-    where = f"mass {mass:.4g} kg (known)" if mass_is_known else f"mass {figure}"
+    scale = _describe_scale(mass, mass_std, torque_scale)
+    where = f"mass {mass:.4g} kg (known)" if mass_is_known else f"mass {figure}{scale}"
     figures = f"{where}, centre of mass ± {_format(1e3 * center_std)} mm"
     if relative > MAX_USABLE_MASS_STD or center_std > MAX_USABLE_CENTER_STD:
         return Verdict(
@@ -106,6 +117,15 @@ def reach_payload_verdict(
     grade = Grade.USABLE if grade is Grade.GOOD and not is_sure else grade
     rest = f"the torque error that remains is {_format(quality.total_error)} % of the torque's variation"
     return Verdict(grade, f"{grade.value.capitalize()}: {figures}; {rest}{_describe_unseen(unseen)}.")
+
+
+def _describe_scale(mass: float, mass_std: float, torque_scale: float) -> str:
+    """Return a clause about the scale of the torques, if it is the largest cause of the mass's standard deviation."""
+    part = torque_scale * abs(mass)
+    if part**2 < MIN_SCALE_SHARE * mass_std**2 or part == 0.0:
+        return ""
+    percent = _format(100.0 * torque_scale)
+    return f" (± {part:.2g} kg of it because the scale of the torques is only known to {percent} %)"
 
 
 def _describe_unseen(names: Sequence[str]) -> str:
@@ -195,8 +215,8 @@ def judge_mass(fit: PayloadFit) -> list[Finding]:
     if known is None or abs(torque - known) <= MIN_MASS_DIFFERENCE * std:
         return []
     statement = (
-        f"the torques say that the payload has {torque:.4g} ± {std:.2g} kg, but its known mass is {known:g} kg, a "
-        f"ratio of {torque / known:.3g}"
+        f"the torques say that the payload has {torque:.4g} ± {std:.2g} kg if their scale is right, but its known mass "
+        f"is {known:g} kg, a ratio of {torque / known:.3g}"
     )
     remedy = "check the torque constants and gear ratios, by whose errors all torques scale, and the scale"
     return [Finding(PayloadFindingCode.MASS, Severity.WARNING, statement, remedy, fields={"mass": torque, "std": std})]

@@ -262,6 +262,8 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         pairs = zip(identification.base.robot.actuated, identification.estimate.joint_condition_numbers, strict=True)
         numbers = ", ".join(f"{name} {format_plain(number)}" for name, number in pairs)
         yield safe_text(f"condition numbers of the joints' own equations: {numbers}")
+    if identification.torque_scale.any():
+        yield safe_text(describe_torque_scale(identification.torque_scale))
     for advice in identification.missing:
         yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
     for remark in statistics.list_weaknesses(identification):
@@ -270,6 +272,15 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         parts = list_names(tuple(identification.inconsistent), MAX_NAMES)
         remark = f"the parameters of {parts} are not physically consistent; simulators may refuse the model"
         yield safe_text(remark, "yellow")
+
+
+def describe_torque_scale(torque_scale: PerJoint) -> str:
+    """Return a line about torques from currents; ``torque_scale``: standard deviation of the scale of each joint."""
+    percent = format_plain(100.0 * float(torque_scale.max()), 2)
+    return (
+        f"torques from currents: masses and torques are as uncertain as the gains, about {percent} %, which the "
+        "standard deviations do not contain"
+    )
 
 
 def _list_terms(expression: str, name: str) -> list[str]:
@@ -350,6 +361,8 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "before_after": statistics.summarize_before_after(identification),
         "motion": _summarize_coverage(identification),
         "noise": identification.torque_noise.tolist(),
+        "between_logs": identification.between_logs.tolist(),
+        "torque_scale": identification.torque_scale.tolist(),
         "quality": _summarize_quality(identification),
         "residual_causes": summarize_causes(identification),
         "reported": _summarize_reported_errors(identification),

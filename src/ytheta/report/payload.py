@@ -37,7 +37,7 @@ def print_payload(console: Console, payload: PayloadEstimate, *, verbose: bool =
     if payload.frame != payload.link:
         center = ", ".join(f"{value:.4g}" for value in payload.center_in_link)
         console.print(safe_text(f"centre of mass in the frame {payload.link}: ({center}) m"))
-    if not payload.consistent and payload.consistent_payload is not None:
+    if not payload.consistent:
         distance = format_plain(payload.consistent_payload.distance, 2)
         text = f"physically consistent: the nearest body, {distance} standard deviations from the estimate"
         console.print(safe_text(text))
@@ -78,7 +78,6 @@ def summarize_payload(payload: PayloadEstimate) -> dict[str, Any]:
     moments = dict(zip(QUANTITIES[4:], std[4:], strict=True))
     rows = [[moments[f"I{min(a, b)}{max(a, b)}"] for b in "xyz"] for a in "xyz"]
     marks = [KNOWN if mark is None else mark.value for mark in payload.marks]
-    nearest = payload.consistent_payload
     data: dict[str, Any] = replace_nonfinite(
         {
             "robot": payload.attachment.robot.name,
@@ -100,7 +99,9 @@ def summarize_payload(payload: PayloadEstimate) -> dict[str, Any]:
                 "std": float(payload.fit.free.theta_covariance[0, 0] ** 0.5),
             },
             "consistent": payload.consistent,
-            "distance": None if nearest is None else nearest.distance,
+            "distance": payload.consistent_payload.distance,
+            "torque_scale": payload.torque_scale,
+            "mass_std_of_torque_scale": payload.scale_std,
             "verdict": payload.verdict.grade.value,
             "reason": payload.verdict.sentence,
             "samples": payload.before.samples,

@@ -13,7 +13,7 @@ from ytheta.identification.model_table import summarize_errors
 from ytheta.plots import Axis, Line
 from ytheta.report.figure import line_plot
 from ytheta.report.html_page import render_page, write_page
-from ytheta.report.identification import print_joint_errors
+from ytheta.report.identification import describe_torque_scale, print_joint_errors
 from ytheta.report.identification_plots import continuous_time, plot_torque
 from ytheta.report.log import describe_preparation, format_cutoff
 from ytheta.report.numbers import (
@@ -47,6 +47,8 @@ def print_prediction(console: Console, prediction: Prediction, *, verbose: bool 
             f"{rate:.4g} Hz are predicted"
         )
     console.print(safe_text(f"{prediction.robot.name} on {log}: {size}, {low_pass}"))
+    if prediction.torque_scale is not None:
+        console.print(safe_text(describe_torque_scale(prediction.torque_scale)))
     if errors is None:
         _print_predicted(console, prediction)
         console.print(
@@ -105,6 +107,8 @@ def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
             "recorded": None if prediction.recorded is None else asdict(prediction.recorded),
             "prediction_std": None if prediction.rms_std is None else prediction.rms_std.tolist(),
             "noise": None if prediction.noise is None else prediction.noise.tolist(),
+            "between_logs": None if prediction.between_logs is None else prediction.between_logs.tolist(),
+            "torque_scale": None if prediction.torque_scale is None else prediction.torque_scale.tolist(),
         }
     )
     return data | {"findings": [finding.data for finding in prediction.findings]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,11 @@ import pytest
 
 import ytheta as yt
 from tests.support.known_arm import known_arm
-from ytheta.identification.assessment.torque_errors import ParameterUncertainty, compute_reversal_std
+from ytheta.identification.assessment.torque_errors import (
+    ParameterUncertainty,
+    compute_friction_std,
+    compute_reversal_std,
+)
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.friction_laws import with_friction_laws
@@ -38,7 +43,10 @@ def test_standard_deviations_follow_their_definition() -> None:
     regressor = result.fit.regressor
     Y = regressor.layout.dense(regressor.values)
     expected = np.sqrt(np.einsum("sjb,bc,sjc->js", Y, result.covariance, Y))
-    np.testing.assert_allclose(regressor.compute_std(result.uncertainty), expected, rtol=1e-9)
+    np.testing.assert_allclose(regressor.compute_std(result.parameter_uncertainty), expected, rtol=1e-9)
+    between = replace(result.parameter_uncertainty, between_logs=np.array([0.3, 0.4]))
+    with_variation = np.hypot(expected, [[0.3], [0.4]])
+    np.testing.assert_allclose(regressor.compute_std(between), with_variation, rtol=1e-9)
     rms = np.sqrt(np.mean(expected**2, axis=1))
     np.testing.assert_allclose(result.compute_prediction_std(result.fit), rms, rtol=1e-9)
 
@@ -127,7 +135,11 @@ def test_predictions_have_standard_deviations() -> None:
     assert prediction.std is not None
     assert prediction.rms_std is not None
     assert prediction.noise is not None
-    np.testing.assert_allclose(prediction.rms_std, identification.compute_prediction_std(identification.fit), rtol=0.02)
+    of_parameters = identification.compute_prediction_std(identification.fit)
+    assert prediction.between_logs is not None
+    np.testing.assert_array_equal(prediction.between_logs, identification.between_logs)
+    np.testing.assert_allclose(prediction.rms_std, np.hypot(of_parameters, prediction.between_logs), rtol=0.02)
+    assert (prediction.rms_std > 1.1 * of_parameters).all()  # the twin
     np.testing.assert_array_equal(prediction.noise, identification.torque_noise)
     assert predict(identification.robot, log).std is None
 
@@ -144,4 +156,24 @@ def test_a_model_file_has_the_same_standard_deviations(tmp_path: Path) -> None:
     np.testing.assert_allclose(of_file.std, of_result.std, rtol=1e-6)
     assert of_file.noise is not None
     np.testing.assert_allclose(of_file.noise, identification.torque_noise, rtol=1e-12)
+    assert of_file.between_logs is not None
+    np.testing.assert_allclose(of_file.between_logs, identification.between_logs, rtol=1e-12)
     assert predict(path, log, snap=0.0).std is None
+
+
+def test_a_resting_joint_may_hold_any_torque_up_to_its_coulomb_friction() -> None:
+    """The friction at rest is drawn at random; 95 % intervals contain it, and those without rests do not."""
+    arm, seed = known_arm(), 20
+    rng = np.random.default_rng(seed)
+    fc = arm.beta[[arm.form.base.independent.index(f"{name}.fc") for name in arm.robot.actuated]]
+    source = arm.draw_source(rng, 10.0)
+    assert isinstance(source, LogSource)
+    motion = source.motion(0, 0, source.lengths[0])
+    mask = np.ones((len(fc), len(motion)))
+    mask[:, 100:200] = 0.0
+    std, twin = compute_friction_std(arm.form, motion, arm.beta, mask), compute_reversal_std(arm.form, motion, arm.beta)
+    np.testing.assert_array_equal(std[:, :100], twin[:, :100])
+    torque = fc[:, None] * rng.uniform(-1.0, 1.0, (len(fc), 100))
+    assert np.mean(abs(torque) < 1.96 * std[:, 100:200]) > 0.95, f"seed {seed}"
+    assert np.mean(abs(torque) < 1.96 * twin[:, 100:200]) < 0.5
+    np.testing.assert_array_equal(compute_friction_std(arm.form, motion, arm.beta, None), twin)

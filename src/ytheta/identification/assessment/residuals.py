@@ -23,7 +23,7 @@ from ytheta.identification.assessment.torque_errors import (
     ReportedErrors,
     TorqueErrors,
     Trace,
-    compute_reversal_std,
+    compute_friction_std,
     shift_joints,
 )
 from ytheta.identification.equations.autocorrelation import AutocovarianceAccumulator
@@ -62,10 +62,18 @@ class ErrorComputation:
 
     def compute_fit_errors(self, beta: PerBase) -> TorqueErrors:
         """Return the errors on the logs of the fit."""
-        sources = self.equations.sources
+        return self._compute_errors(self._fit_sources, beta)
+
+    def compute_log_errors(self, number: int, beta: PerBase) -> TorqueErrors:
+        """Return the errors on one log of the fit; ``number`` counts from 0."""
+        return self._compute_errors(self._fit_sources[number : number + 1], beta)
+
+    @property
+    def _fit_sources(self) -> tuple[Source, ...]:
+        """The logs of the fit at the cut-offs of the errors."""
         if self.plan.is_fit_judged_apart:
-            sources = _with_preparations(sources, self.plan.judged.fit)
-        return self._compute_errors(sources, beta)
+            return _with_preparations(self.equations.sources, self.plan.judged.fit)
+        return self.equations.sources
 
     def compute_validation_errors(self, beta: PerBase) -> TorqueErrors | None:
         """Return the errors on the validation logs; None if there are none."""
@@ -169,7 +177,7 @@ def _predict_other_motion(
 def _sample_regressor(form: Differential, motion: MotionSamples, beta: PerBase, pick: slice) -> RegressorSamples:
     """Return the regressor at the picked samples of a motion."""
     mask = form.mask(motion)
-    reversal_std = compute_reversal_std(form, motion, beta)[:, pick].copy()
+    reversal_std = compute_friction_std(form, motion, beta, mask)[:, pick].copy()
     direction = None if motion.direction is None else motion.direction[pick]
     q, qd, qdd = (np.ascontiguousarray(values[pick]) for values in (motion.q, motion.qd, motion.qdd))
     picked = MotionSamples(motion.t[pick], q, qd, qdd, None, None, motion.rows[pick], direction)

@@ -206,14 +206,17 @@ def _compute_percent(part: float, whole: float) -> float:
 
 # Standard deviation of a predicted torque: the covariance of the parameters, propagated through the regressor.
 #
-# Identity      std_j(t)² = y_j(t) C y_j(t)ᵀ + r_j(t)²  with row y_j(t) of Y for joint j at time t
+# Identity      std_j(t)² = y_j(t) C y_j(t)ᵀ + r_j(t)² + b_j²  with row y_j(t) of Y for joint j at time t
 #               C   covariance of beta
 #               r   error of friction near reversals: of Coulomb friction if the drives reverse half a recorded sample
-#                   earlier or later, since a log contains no more about the time of a reversal; and of root friction,
-#                   whose low-pass is approximated, see ``friction_laws``
+#                   earlier or later, since a log contains no more about the time of a reversal; of root friction,
+#                   whose low-pass is approximated, see ``friction_laws``; and at samples that are left out because a
+#                   joint rests or is slow, of Coulomb friction that may be anything between minus and plus its value
+#               b   variation between logs, see ``between_logs``
 #
-# It is the standard deviation of the difference between the torque that the model predicts for a motion and the torque
-# without noise. A new measurement differs from the prediction by its noise too: its variance is std² + noise².
+# It is the standard deviation of the difference between the torque that the model predicts for a motion of another log
+# and the torque without noise. A new measurement differs from the prediction by its noise too: its variance is
+# std² + noise².
 # Otherwise the regressor counts as known: load-dependent friction contributes by its coefficients, not by its load.
 
 
@@ -226,18 +229,26 @@ REVERSAL_SAMPLES = 0.5
 
 @dataclass(frozen=True, eq=False)
 class ParameterUncertainty:
-    """Covariance of beta, and the directions along which beta is unknown; the covariance is zero along them."""
+    """Covariance of beta, and the directions along which beta is unknown; the covariance is zero along them.
+
+    ``between_logs``: b of the module docstring, in Nm or N; None to leave the variation between logs out.
+    """
 
     covariance: BaseByBase
     unidentified: Float[np.ndarray, "base unidentified"]
+    between_logs: PerJoint | None = None
 
     def compute_std(self, layout: RegressorLayout, values: NonzerosBySample) -> JointsBySample:
-        """Return the standard deviation of Y beta; infinite if it depends on a direction that is not identified."""
+        """Return the standard deviation of Y beta in another log; infinite if it depends on an unidentified direction.
+
+        It does not contain r of the module docstring.
+        """
         std = np.empty((len(layout.slices), values.shape[1]))
         for joint, (part, columns) in enumerate(zip(layout.slices, layout.columns, strict=True)):
             Y = values[part]
             variance = np.einsum("ks,ks->s", Y, self.covariance[np.ix_(columns, columns)] @ Y)
-            std[joint] = np.sqrt(np.maximum(variance, 0.0))
+            between = 0.0 if self.between_logs is None else float(self.between_logs[joint])
+            std[joint] = np.hypot(np.sqrt(np.maximum(variance, 0.0)), between)
             if self.unidentified.shape[1]:
                 component = np.linalg.norm(self.unidentified[columns].T @ Y, axis=0)
                 std[joint, component > MAX_UNIDENTIFIED_SHARE * np.linalg.norm(Y, axis=0)] = np.inf
@@ -273,7 +284,7 @@ class RegressorSamples:
 
 
 def compute_reversal_std(form: Differential, motion: MotionSamples, beta: PerBase) -> JointsBySample:
-    """Return r of the module docstring; zero if Coulomb friction is not low-passed, as in robots with loops."""
+    """Return r of the module docstring without rests; zero if Coulomb friction is not low-passed, as with loops."""
     rows = float(motion.rows[-1] - motion.rows[0]) if len(motion) > 1 else 0.0
     if motion.direction is None or rows <= 0.0:
         return np.zeros((len(form.layout.slices), len(motion)))
@@ -281,6 +292,19 @@ def compute_reversal_std(form: Differential, motion: MotionSamples, beta: PerBas
     change = np.gradient(motion.direction, axis=0) / rows_per_sample
     coulomb = REVERSAL_SAMPLES * form.compute_coulomb_torque(np.ascontiguousarray(change.T), beta)
     return np.hypot(coulomb, form.compute_root_error(motion, beta))
+
+
+def compute_friction_std(
+    form: Differential, motion: MotionSamples, beta: PerBase, mask: JointsBySample | None
+) -> JointsBySample:
+    """Return r of the module docstring; ``mask`` is 0 at the samples that are left out, None if none is."""
+    std = compute_reversal_std(form, motion, beta)
+    if mask is None or motion.direction is None:
+        return std
+    drives = form.compute_coulomb_torque(np.eye(motion.direction.shape[1]), beta)
+    # The standard deviation of a uniform distribution between minus and plus the Coulomb friction.
+    sticking = np.sqrt(np.sum(drives**2, axis=1) / 3.0)
+    return np.hypot(std, sticking[:, None] * (mask == 0.0))
 
 
 # Other motion of the same size as a recorded motion, for which nothing was measured.

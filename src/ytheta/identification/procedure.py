@@ -179,8 +179,8 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
             errors,
             problem,
             estimate,
-            ParameterUncertainty(statistics.covariance, estimate.unidentified),
-            statistics.torque_noise,
+            ParameterUncertainty(assessed.statistics.covariance, estimate.unidentified),
+            assessed.statistics.torque_noise,
         ),
     )
 

@@ -105,6 +105,9 @@ def test_kernels_accept_base_parameters(puma: BaseParameters) -> None:
         ytheta.regressor(robot, puma, parameters=("link1.m",))
     lighter = robot.with_inertias({"link6": ytheta.Inertia()})
     assert ytheta.regressor(lighter, puma).shape == kernel.shape  # inertias do not matter
+    flange = robot.with_load(ytheta.Inertia(), name="flange")  # a link without mass on a fixed joint
+    flange = replace(flange, links=tuple(replace(link, load=False) for link in flange.links))
+    assert ytheta.regressor(flange, puma).shape == kernel.shape
     on_the_wall = replace(robot, mounting=ytheta.Frame.turn((0.0, 1.0, 0.0), np.pi / 2))
     for robot_with_other_geometry in (ytheta.load("ur10"), on_the_wall):
         with pytest.raises(InputError, match="'puma560-mdh', whose joints, lengths, gravity or mounting differ"):

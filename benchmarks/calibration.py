@@ -96,7 +96,10 @@ FAMILIES = (
     Family("logs vary, one log, poor motion", rich=False, varies=True),
     Family("logs vary, three logs, rich motion", rich=True, logs=3, varies=True),
 )
-LOWEST_VARIATION, HIGHEST_VARIATION = 0.02, 0.15  # of the friction of a log; the logarithm is drawn between them
+LOWEST_VARIATION, HIGHEST_VARIATION = (
+    0.02,
+    0.15,
+)  # of the friction of a log; with 0.25 as the highest, one log is not enough
 
 
 @dataclass(frozen=True)

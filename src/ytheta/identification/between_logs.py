@@ -35,7 +35,8 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.shapes import BaseByBase, PerBase, PerJoint
 
 # Standard deviation of the friction of a log, relative to its usual value: two logs then differ by 10 %. Chosen on:
-# four UR10e logs of four days, of which two differ by 5 to 14 %; the other recorded logs show other effects.
+# four UR10e logs of four days, of which two differ by 5 to 14 %; of 0.07, 0.1 and 0.14, while looking at the coverage
+# on the recorded logs of six robots and on simulated ones.
 FRICTION_CHANGE = 0.07
 # Smallest singular value of 1 - G N_k relative to the largest. Along directions below it, only log k determines the
 # parameters, and they are kept. Chosen on: reasoning; the others would tell them at most to 1e6 times the noise.

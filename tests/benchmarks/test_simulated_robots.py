@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.simulated_robots import RATE, FrictionLaw
+from benchmarks.simulated_robots import RATE, Extra, FrictionLaw
 
 import ytheta as yt
 from benchmarks import simulated_robots as simulated
@@ -46,7 +46,9 @@ def test_load_and_rotors_are_added() -> None:
     robots = {}
     for extra in (False, True):
         rng = np.random.default_rng(3)
-        truth = simulated.make_true_robot(description, rng, load=extra, rotors=extra, law=FrictionLaw.PLAIN)
+        truth = simulated.make_true_robot(
+            description, rng, extra=Extra.LOAD if extra else Extra.NOTHING, rotors=extra, law=FrictionLaw.PLAIN
+        )
         robots[extra] = truth.robot
     names = {name.rpartition(".")[0] for name in robots[True].parameter_names if name.endswith(".Ia")}
     assert all(dict(robots[True].drives)[name].rotor_inertia > 0.0 for name in names)
@@ -60,7 +62,7 @@ def test_load_and_rotors_are_added() -> None:
 @pytest.mark.parametrize("law", [FrictionLaw.SQUARE_ROOT, FrictionLaw.LOAD])
 def test_planted_friction_brakes(law: FrictionLaw) -> None:
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=law)
+    truth = simulated.make_true_robot(description, rng, rotors=False, law=law)
     motion = simulated.make_motion(description, rng, rich=True)
     added = truth.compute_torque(motion) - yt.inverse_dynamics(truth.robot)(motion.q, motion.qd, motion.qdd)
     assert (added * motion.qd >= 0.0).all()
@@ -70,7 +72,7 @@ def test_planted_friction_brakes(law: FrictionLaw) -> None:
 def test_load_friction_is_that_of_a_robot() -> None:
     """Rotor inertias belong to the torque on which load-dependent friction of a robot depends."""
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    truth = simulated.make_true_robot(description, rng, rotors=True, law=FrictionLaw.LOAD)
     motion = simulated.make_motion(description, rng, rich=True)
     coefficients = dict(zip(truth.robot.actuated, truth.coefficients.tolist(), strict=True))
 
@@ -84,7 +86,7 @@ def test_load_friction_is_that_of_a_robot() -> None:
 
 def test_noise_has_the_stated_size_and_colour() -> None:
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN)
+    truth = simulated.make_true_robot(description, rng, rotors=False, law=FrictionLaw.PLAIN)
     motion = simulated.make_motion(description, rng, rich=True, seconds=60.0)
     tau = truth.compute_torque(motion)
     log = simulated.record(truth, motion, rng, colour_time=0.02)

@@ -53,7 +53,7 @@ def test_load_friction_that_contradicts_itself_is_left_out(agrees: bool, monkeyp
     """The model is chosen anew without it, and nothing of the first choice is left."""
     rng = np.random.default_rng(3)
     description = load_description("ur10")
-    truth = make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    truth = make_true_robot(description, rng, rotors=True, law=FrictionLaw.LOAD)
     log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
     if not agrees:
         monkeypatch.setattr(run, "MAX_LOAD_ERROR_RATIO", 0.0)

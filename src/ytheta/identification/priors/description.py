@@ -289,7 +289,8 @@ def estimate_rotor_inertia(base: BaseParameters, equations: NormalEquations, dri
     ratio, rms = _find_main_joint(base, equations, parameter_name(drive, "Ia"))
     if not ratio > 0.0:
         return 1.0
-    limits = {each.name: each.limits.effort for each in (*base.robot.movable, *base.robot.motors)}
+    limits = {joint.name: joint.limits.effort for joint in base.robot.movable}
+    limits |= {motor.name: motor.limits.effort for motor in base.robot.motors}
     limit = limits.get(drive, math.inf)
     peak = limit if math.isfinite(limit) else PEAK_TORQUE_RATIO * rms
     lowest, highest = PEAK_TORQUE_RANGE

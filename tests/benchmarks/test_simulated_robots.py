@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.simulated_robots import RATE, Extra, FrictionLaw
+from benchmarks.simulated_robots import RATE, Description, Extra, FrictionLaw
 
 import ytheta as yt
 from benchmarks import simulated_robots as simulated
+from ytheta.identification.consistency.reference import make_plausible_reference
 
 
 @pytest.mark.parametrize("name", ["puma560", "stanford"])
@@ -57,6 +58,34 @@ def test_load_and_rotors_are_added() -> None:
         new.name for old, new in zip(robots[False].links, robots[True].links, strict=True) if new.inertia != old.inertia
     ]
     assert len(heavier) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gripper_is_at_the_last_link(seed: int) -> None:
+    robot = simulated.load_description("iiwa14")
+    loaded = simulated.add_extra(robot, Extra.GRIPPER, np.random.default_rng(seed))
+    assert [a.name for a, b in zip(robot.links, loaded.links, strict=True) if a.inertia != b.inertia] == ["link7"]
+    total = sum(link.inertia.mass for link in robot.links[1:])
+    share = (loaded.links[-1].inertia.mass - robot.links[-1].inertia.mass) / total
+    lightest, heaviest = simulated.GRIPPER_MASS_SHARES
+    assert lightest <= share <= heaviest
+    assert loaded.links[-1].inertia.consistency()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_descriptions_of_all_kinds(seed: int) -> None:
+    robot = simulated.load_description("ur10")
+    design, placeholders, scaled = (
+        simulated.describe(robot, each, np.random.default_rng(seed))
+        for each in (Description.DESIGN, Description.PLACEHOLDERS, Description.WRONG_MATERIAL)
+    )
+    assert design is robot
+    ratios = scaled.theta[: 10 * 6][robot.theta[: 10 * 6] != 0.0] / robot.theta[: 10 * 6][robot.theta[: 10 * 6] != 0.0]
+    assert ratios == pytest.approx(ratios[0])
+    assert ratios[0] != pytest.approx(1.0, abs=1e-3)
+    links = {link.name for link in robot.links[1:]}
+    assert make_plausible_reference(placeholders).placeholders == links
+    assert make_plausible_reference(scaled).placeholders == frozenset()  # nothing in the file shows it
 
 
 @pytest.mark.parametrize("law", [FrictionLaw.SQUARE_ROOT, FrictionLaw.LOAD])

@@ -121,7 +121,7 @@ def _is_placeholder(inertia: Inertia) -> bool:
     if not inertia.mass > 0.0 or not inertia.consistency():
         return True
     moments = np.linalg.eigvalsh(np.array(inertia.tensor_about_center))
-    radius = float(np.sqrt(moments.mean() / inertia.mass))
+    radius = float(np.sqrt(max(moments.mean(), 0.0) / inertia.mass))
     lightest, heaviest = DENSITY_RANGE
     volume = BALL_VOLUME * radius**3
     is_possible = lightest * volume <= inertia.mass <= heaviest * volume

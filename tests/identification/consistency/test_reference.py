@@ -163,8 +163,8 @@ def draw_designed(rng: np.random.Generator) -> Inertia:
 
 
 def scale_tensor(inertia: Inertia, factor: float) -> Inertia:
-    tensor = factor * np.array(inertia.tensor_about_center)
-    return Inertia.about_center(inertia.mass, inertia.center, tuple(map(tuple, tensor.tolist())))
+    x, y, z = (tuple(factor * entry for entry in row) for row in inertia.tensor_about_center)
+    return Inertia.about_center(inertia.mass, inertia.center, (x, y, z))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(5))

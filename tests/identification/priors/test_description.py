@@ -20,7 +20,6 @@ from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.description import (
     AXIS_COMPONENTS,
-    COMMON,
     COMPONENTS,
     FLAT_SCALE,
     PEAK_TORQUE_RANGE,
@@ -222,8 +221,7 @@ def test_families_and_hyperparameters() -> None:
     )
     counts = {family: prior.families.count(family) for family in Family}
     links = len(base.robot.merged.links) - 1
-    designed = {link.name for link in base.robot.merged.links[1:]} - make_plausible_reference(base.robot).placeholders
-    assert counts[Family.LINK] == 10 * links + bool(designed)  # one for all designed links
+    assert counts[Family.LINK] == 10 * links
     assert [counts[f] for f in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET, Family.FLAT)] == [2, 2, 2, 2, 4]
     names = {each.name for each in prior.hyper}
     assert {"placeholders", "mass", "center", "second moments", "rotor inertia", "root friction"} <= names
@@ -232,10 +230,9 @@ def test_families_and_hyperparameters() -> None:
 
 
 def find_link_scales(prior: Prior, link: str) -> np.ndarray:
-    """The usual scales of the coordinates of a link, without that of all links."""
+    """The usual scales of the coordinates of a link."""
     coordinates = prior.axes[prior.names.index(f"{link}.m")] != 0.0
-    common = np.array(prior.design[:, [each.name == COMMON.name for each in prior.hyper]].any(axis=1))
-    return prior.compute_scales(np.array([each.mean for each in prior.hyper]))[coordinates & ~common]
+    return prior.compute_scales(np.array([each.mean for each in prior.hyper]))[coordinates]
 
 
 def test_designed_links_are_trusted_more_than_placeholders() -> None:
@@ -245,23 +242,12 @@ def test_designed_links_are_trusted_more_than_placeholders() -> None:
     np.testing.assert_allclose(find_link_scales(prior, "link1"), 1.0)
     bounds = {each.name: each.maximum for each in prior.hyper}
     assert bounds["link link1"] == np.inf
-    assert bounds["description"] == 0.0
+    assert bounds["description"] == pytest.approx(np.log(0.5))
     masses = {link.name: link.inertia.mass for link in base.robot.merged.links[1:]}
     designed = set(masses) - make_plausible_reference(base.robot).placeholders
     heaviest = max(masses[name] for name in designed)
     for name in designed:  # what the description lacks there weighs as much as its heaviest designed link
         assert TYPICAL_SCALE * masses[name] * np.exp(bounds[f"link {name}"]) == pytest.approx(heaviest)
-
-
-def test_all_designed_links_share_a_factor() -> None:
-    base, equations = make_arm(designed="link2")
-    prior = make_prior_of(base.robot, base, equations)
-    reference = make_plausible_reference(base.robot)
-    (place,) = [k for k, each in enumerate(prior.hyper) if each.name == COMMON.name]
-    (column,) = np.flatnonzero(prior.design[:, place])
-    for link, P0 in reference.pseudo.items():
-        values = prior.axes[[prior.names.index(f"{link}.{p}") for p in LINK_PARAMETERS], column]
-        np.testing.assert_allclose(values, 0.0 if link in reference.placeholders else to_theta(P0))
 
 
 def test_a_description_without_inertias_is_flat() -> None:

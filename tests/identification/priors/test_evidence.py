@@ -60,11 +60,11 @@ def test_hyperparameters_stay_within_their_bounds() -> None:
     evidence = draw_evidence(1)
     free = evidence.maximize().hyper
     for k in range(len(free)):
-        for bound in ({"maximum": float(free[k]) - 0.3}, {"minimum": float(free[k]) + 0.3}):
-            hyper = list(evidence.prior.hyper)
-            hyper[k] = replace(hyper[k], **bound)
-            bounded = replace(evidence, prior=replace(evidence.prior, hyper=tuple(hyper))).maximize().hyper
-            assert bounded[k] == pytest.approx(*bound.values())
+        own, lower, upper = evidence.prior.hyper[k], float(free[k]) - 0.3, float(free[k]) + 0.3
+        for bounded, bound in ((replace(own, maximum=lower), lower), (replace(own, minimum=upper), upper)):
+            hyper = (*evidence.prior.hyper[:k], bounded, *evidence.prior.hyper[k + 1 :])
+            found = replace(evidence, prior=replace(evidence.prior, hyper=hyper)).maximize().hyper
+            assert found[k] == pytest.approx(bound)
 
 
 def compute_numerical_gradient(evidence: Evidence, hyper: np.ndarray, step: float = 1e-5) -> np.ndarray:

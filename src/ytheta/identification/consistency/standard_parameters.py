@@ -143,7 +143,7 @@ def find_standard_parameters(
     has_prior = estimate.posterior is not None and not settings.flat
     total = covariance if has_prior else covariance + unseen @ unseen.T
     variance = np.sum(rest**2, axis=1) + np.sum((B @ total) * B, axis=1)
-    inverse = np.linalg.inv(np.linalg.qr(axes.T)[1].T)  # a root of the precision, also for more axes than parameters
+    inverse = np.linalg.inv(axes)
     N, precision = equations.matrix(noise_weights), inverse.T @ inverse
     metric = columns.T @ N @ columns + precision
     pull = columns.T @ N @ estimate.beta + precision @ prior.mean

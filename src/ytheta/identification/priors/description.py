@@ -25,7 +25,7 @@ moments. Their distributions are statements about descriptions in general:
     link           close to one for most links, and anything for a few (a heavy tail): a load, a gripper or a
                    counterweight that the description lacks releases its own link, and the others stay as they are.
                    What a description lacks weighs at most as much as its heaviest link
-    component      a factor 1.3 more or less
+    component      a factor 1.6 more or less
 
 A rotor inertia, seen from the joint, is about the highest torque of the drive divided by the acceleration that it would
 give the rotor alone, whatever the motion of the log; gears are chosen such that it is of the order of 100 rad/s². All
@@ -56,16 +56,15 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, BaseBySelected, Bool, Float, Matrix3, Matrix4, PerBase, PerParameter
 
 # Typical relative deviation of a designed link, τ of the module docstring. Chosen on: rule of thumb for masses from
-# design files, and simulated robots of the calibration with seeds from 100 on, of which 0.25 is the median deviation.
+# design files; simulated robots of the calibration, whose deviation is 0.25 on average.
 TYPICAL_SCALE = 0.25
-# Hyperparameters are logarithms of factors of scales; what designed links have in common, and placeholders. Chosen on:
-# reasoning, see the module docstring; and simulated robots of the calibration with seeds from 100 on, where narrower
-# distributions of designed links gave equal coverage and smaller errors.
-DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), 0.3, maximum=math.log(0.5), tail=1.0)
+# Hyperparameters are logarithms of factors of scales: what designed links have in common, and placeholders. Chosen on:
+# reasoning, see the module docstring; simulated robots of the calibration with seeds 100 to 102 and 500 to 502.
+DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), 0.4, maximum=math.log(0.5), tail=0.5)
 PLACEHOLDERS = Hyperparameter("placeholders", 0.0, math.log(3.0))
-COMPONENTS = tuple(Hyperparameter(name, 0.0, 0.3) for name in ("mass", "center", "second moments"))
-# The factor of a link: width and tail (a Cauchy distribution). Chosen on: as those above.
-LINK_STD, LINK_TAIL = 0.2, 1.0
+COMPONENTS = tuple(Hyperparameter(name, 0.0, 0.5) for name in ("mass", "center", "second moments"))
+# The factor of a link: width and tail (a Cauchy distribution). Chosen on: the same simulated robots.
+LINK_STD, LINK_TAIL = 0.4, 1.0
 # Of a load that the description does not know, relative to the floors of a body: typically half of the heaviest link.
 LOAD = Hyperparameter("", math.log(30.0), 1.5)
 # Acceleration that the highest torque of a drive would give its rotor alone, in rad/s² or m/s². Chosen on: published

@@ -37,12 +37,16 @@ from rich.table import Table
 
 import ytheta as yt
 from benchmarks.simulated_robots import (
+    DEVIATION,
+    Description,
+    Extra,
     FrictionLaw,
     Motion,
     TrueRobot,
     change_friction,
     collect_parameters,
     compute_rms,
+    describe,
     load_description,
     make_motion,
     make_true_robot,
@@ -65,14 +69,16 @@ ROBOTS = {"ur10": True, "puma560": True, "panda": False, "iiwa14": True, "stanfo
 class Family:
     """Simulated robots that differ from their descriptions in the same way and move in the same way.
 
-    ``seconds`` is the duration of the fit motion (None for that of rich or poor motion), ``colour_time`` the time
-    constant of the coloured noise in s, ``logs`` the number of logs of the fit. ``varies``: whether friction differs
-    from log to log.
+    ``deviations`` is the range of the deviation of the description, which is drawn for each robot. ``seconds`` is the
+    duration of the fit motion (None for that of rich or poor motion), ``colour_time`` the time constant of the coloured
+    noise in s, ``logs`` the number of logs of the fit. ``varies``: whether friction differs from log to log.
     """
 
     name: str
     rich: bool
-    load: bool = False
+    extra: Extra = Extra.NOTHING
+    deviations: tuple[float, float] = (DEVIATION, DEVIATION)
+    description: Description = Description.DESIGN
     seconds: float | None = None
     colour_time: float = 0.02
     law: FrictionLaw = FrictionLaw.PLAIN
@@ -87,14 +93,24 @@ class Family:
 FAMILIES = (
     Family("20 %, rich motion", rich=True),
     Family("20 %, poor motion", rich=False),
-    Family("20 % and a load, rich motion", rich=True, load=True),
-    Family("20 % and a load, poor motion", rich=False, load=True),
+    Family("20 % and a load, rich motion", rich=True, extra=Extra.LOAD),
+    Family("20 % and a load, poor motion", rich=False, extra=Extra.LOAD),
     Family("20 %, poor motion, 4 s, slow noise", rich=False, seconds=4.0, colour_time=0.08),
     Family("square-root friction, rich motion", rich=True, law=FrictionLaw.SQUARE_ROOT, robots=("ur10", "panda")),
     Family("load friction, rich motion", rich=True, law=FrictionLaw.LOAD, robots=("ur10", "panda")),
     Family("logs vary, one log, rich motion", rich=True, varies=True),
     Family("logs vary, one log, poor motion", rich=False, varies=True),
     Family("logs vary, three logs, rich motion", rich=True, logs=3, varies=True),
+    Family("10-40 %, rich motion", rich=True, deviations=(0.1, 0.4)),
+    Family("10-40 %, poor motion", rich=False, deviations=(0.1, 0.4)),
+    Family("10-40 % and a gripper, rich motion", rich=True, deviations=(0.1, 0.4), extra=Extra.GRIPPER),
+    Family("10-40 % and a gripper, poor motion", rich=False, deviations=(0.1, 0.4), extra=Extra.GRIPPER),
+    Family("placeholders, rich motion", rich=True, description=Description.PLACEHOLDERS),
+    Family("placeholders, poor motion", rich=False, description=Description.PLACEHOLDERS),
+    Family("wrong material, rich motion", rich=True, description=Description.WRONG_MATERIAL),
+    Family("wrong material, poor motion", rich=False, description=Description.WRONG_MATERIAL),
+    Family("torque ripple and a gripper, rich motion", rich=True, extra=Extra.GRIPPER, law=FrictionLaw.RIPPLE),
+    Family("torque ripple and a gripper, poor motion", rich=False, extra=Extra.GRIPPER, law=FrictionLaw.RIPPLE),
 )
 LOWEST_VARIATION, HIGHEST_VARIATION = (
     0.02,
@@ -133,7 +149,9 @@ def measure_robot(family: Family, name: str, description: yt.Robot, seed: int) -
     """Simulate one robot, and yield the outcome of each variant."""
     rng = np.random.default_rng([seed, *family.name.encode(), *name.encode()])
     rotors = ROBOTS[name]
-    truth = make_true_robot(description, rng, load=family.load, rotors=rotors, law=family.law)
+    deviation = float(rng.uniform(*family.deviations))
+    truth = make_true_robot(description, rng, extra=family.extra, rotors=rotors, law=family.law, deviation=deviation)
+    description = describe(description, family.description, rng)
     other = make_motion(description, rng, rich=True)
     motions = [make_motion(description, rng, rich=family.rich, seconds=family.seconds) for _ in range(family.logs)]
     usual_torque = compute_rms(truth.compute_torque(motions[0]))  # the same sensors record all motions

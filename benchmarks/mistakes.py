@@ -25,7 +25,7 @@ from rich.table import Table
 import ytheta as yt
 from benchmarks.recorded_logs import ROBOTS as RECORDED_ROBOTS
 from benchmarks.recorded_logs import load_recorded_robot, read_recorded_logs
-from benchmarks.simulated_robots import FrictionLaw, load_description, make_motion, make_true_robot, record
+from benchmarks.simulated_robots import Extra, FrictionLaw, load_description, make_motion, make_true_robot, record
 from ytheta.errors import YthetaError
 from ytheta.identification.assessment.description_mistakes import scale_lengths
 from ytheta.identification.finding_codes import CONTRADICTIONS
@@ -226,7 +226,8 @@ def list_simulated(names: Sequence[str], seeds: int) -> Iterator[Recording]:
         description = _load_planar() if name == "planar" else load_description(name)
         for seed in range(seeds):
             rng = np.random.default_rng([seed, len(name)])
-            truth = make_true_robot(description, rng, load=bool(seed % 2), rotors=bool(seed % 2), law=FrictionLaw.PLAIN)
+            extra = Extra.LOAD if seed % 2 else Extra.NOTHING
+            truth = make_true_robot(description, rng, extra=extra, rotors=bool(seed % 2), law=FrictionLaw.PLAIN)
             log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
             yield Recording(f"{name} {seed}", description, log, {})
 

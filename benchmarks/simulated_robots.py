@@ -1,9 +1,10 @@
 """Simulated robots whose description is wrong, and logs of their motion with the errors of sensors.
 
-The true robot differs from the description in every link, P_true = s A P A^T with the pseudo-inertia P of the
-description, a random matrix A near the identity, and s between 0.8 and 1.2: physically consistent like the description.
-It has friction and perhaps rotor inertias and a load, which the description lacks. Torques are those of inverse
-dynamics along an analytical trajectory.
+The true robot differs from a robot of the catalog in every link, P_true = s A P A^T with its pseudo-inertia P, a random
+matrix A near the identity, and s between 0.8 and 1.2, or more for a larger deviation: physically consistent like P.
+It has friction and perhaps rotor inertias, a load or a gripper, which the description lacks. The description is the
+robot of the catalog, or has placeholders instead of its inertias, or those of another material. Torques are those of
+inverse dynamics along an analytical trajectory.
 """
 
 from __future__ import annotations
@@ -22,9 +23,34 @@ RATE = 200.0  # Hz
 ENCODER_STEP = 2.0 * np.pi / 2**17  # rad or m
 WHITE_NOISE, COLOURED_NOISE = 0.01, 0.01  # standard deviations of the torque, relative to its RMS
 RICH_SECONDS, POOR_SECONDS = 12.0, 6.0
+DEVIATION = 0.2  # of a description for which the changes of the next line hold; others are in proportion
 MASS_CHANGE, SHAPE_CHANGE, CENTER_CHANGE = 0.2, 0.06, 0.1  # the last relative to the radius of gyration
 MIN_MASS_SHARE, MIN_RADIUS = 0.01, 0.03  # floors of links in descriptions: mass relative to the total, and in metres
+# Acceleration that the highest torque of a drive would give its rotor alone, in rad/s² at the joint, about the range of
+# published robots (KR300 16 to 190, PUMA 560 80 to 155, TX40 360 to 2900); and its spread within a robot (logarithm).
+ROTOR_ACCELERATIONS, ROTOR_SPREAD = (30.0, 1000.0), 0.7
+PEAK_TORQUE_RATIO = 4.0  # highest torque of a drive relative to its usual one, if the description has no limit
+DENSITY_FACTORS = (0.35, 3.0)  # of a description whose material is wrong, such as water instead of aluminium
+RIPPLES = 5.0  # periods of torque ripple in a turn of the joint
 LOAD_MASS_SHARE = 0.12  # of a load, relative to the total mass of the description
+GRIPPER_MASS_SHARES, GRIPPER_DISTANCES = (0.02, 0.15), (0.05, 0.2)  # the second in m from the last frame
+PLACEHOLDER_MASSES, PLACEHOLDER_MOMENTS = (0.1, 1.0, 1.0, 5.0), (1e-3, 1e-2, 1e-1, 1.0)  # kg, kg m²
+
+
+class Description(Enum):
+    """What the description of a simulated robot contains."""
+
+    DESIGN = "design"  # the inertias of the catalog
+    PLACEHOLDERS = "placeholders"
+    WRONG_MATERIAL = "wrong material"  # those of the catalog times one factor
+
+
+class Extra(Enum):
+    """A body that the true robot has and its description lacks."""
+
+    NOTHING = "nothing"
+    LOAD = "load"  # at the last link, or a counterweight at the second one
+    GRIPPER = "gripper"  # at the last link
 
 
 class FrictionLaw(Enum):
@@ -33,6 +59,7 @@ class FrictionLaw(Enum):
     PLAIN = "plain"
     SQUARE_ROOT = "square root"  # size · sign(v) sqrt(|v| / v_max)
     LOAD = "load"  # size · sign(v) |torque of links and rotors|
+    RIPPLE = "ripple"  # size · sin(RIPPLES q): no model of ytheta has it
 
 
 @dataclass(frozen=True)
@@ -64,6 +91,8 @@ class TrueRobot:
         elif self.law is FrictionLaw.LOAD:
             rigid = self.robot.with_drives(lambda _name, drive: Drive(rotor_inertia=drive.rotor_inertia))
             size = abs(yt.inverse_dynamics(rigid)(motion.q, motion.qd, motion.qdd))
+        elif self.law is FrictionLaw.RIPPLE:
+            return tau + self.coefficients * np.sin(RIPPLES * motion.q)
         else:
             return tau
         return tau + self.coefficients * np.sign(motion.qd) * size
@@ -93,52 +122,106 @@ def repair_inertia(inertia: yt.Inertia, smallest_mass: float) -> yt.Inertia:
     return yt.Inertia.from_pseudo(pseudo)
 
 
-def perturb_inertia(inertia: yt.Inertia, rng: np.random.Generator) -> yt.Inertia:
-    """Return an inertia that differs by about 20 % and is physically consistent if the given one is."""
+def perturb_inertia(inertia: yt.Inertia, rng: np.random.Generator, deviation: float = DEVIATION) -> yt.Inertia:
+    """Return an inertia that differs by about ``deviation`` and is physically consistent if the given one is."""
     radius = float(np.sqrt(np.trace(np.array(inertia.tensor_about_center)) / (2.0 * inertia.mass)))
+    size = deviation / DEVIATION
     change = np.eye(4)
-    change[:3, :3] += SHAPE_CHANGE * rng.normal(size=(3, 3))
-    change[:3, 3] = CENTER_CHANGE * radius * rng.normal(size=3)
-    scale = rng.uniform(1.0 - MASS_CHANGE, 1.0 + MASS_CHANGE)
+    change[:3, :3] += size * SHAPE_CHANGE * rng.normal(size=(3, 3))
+    change[:3, 3] = size * CENTER_CHANGE * radius * rng.normal(size=3)
+    scale = rng.uniform(1.0 - size * MASS_CHANGE, 1.0 + size * MASS_CHANGE)
     return yt.Inertia.from_pseudo(scale * change @ inertia.pseudo @ change.T)
 
 
-def add_load(robot: yt.Robot, rng: np.random.Generator) -> yt.Robot:
-    """Return the robot with a compact load at the last link, or a counterweight at the second one."""
-    mass = LOAD_MASS_SHARE * sum(link.inertia.mass for link in robot.links[1:])
-    link = robot.links[-1] if rng.random() < 0.5 else robot.links[2]
+def describe(robot: yt.Robot, description: Description, rng: np.random.Generator) -> yt.Robot:
+    """Return the description of a robot of the catalog."""
+    makers = {Description.PLACEHOLDERS: make_placeholders, Description.WRONG_MATERIAL: scale_masses}
+    return makers[description](robot, rng) if description in makers else robot
+
+
+def make_placeholders(robot: yt.Robot, rng: np.random.Generator) -> yt.Robot:
+    """Return the robot with invented inertias: the same for every link, or round masses of about the right size.
+
+    Their centres of mass are at the frames, or in the middle between the joints.
+    """
+    shared, moment = float(rng.choice(PLACEHOLDER_MASSES)), float(rng.choice(PLACEHOLDER_MOMENTS))
+    same, at_frames = rng.random(2) < 0.5
+    inertias = {}
+    for link in robot.links[1:]:
+        mass = shared if same else float(f"{link.inertia.mass * rng.uniform(0.3, 3.0):.1g}")
+        x, y, z = np.zeros(3) if at_frames else 0.5 * find_next_joint(robot, link.name)
+        own = moment if same else mass * 0.01
+        tensor = ((own, 0.0, 0.0), (0.0, own, 0.0), (0.0, 0.0, own))
+        inertias[link.name] = yt.Inertia.about_center(mass, (float(x), float(y), float(z)), tensor)
+    return robot.with_inertias(inertias)
+
+
+def scale_masses(robot: yt.Robot, rng: np.random.Generator) -> yt.Robot:
+    """Return the robot with the inertias of another material: all links are too light or too heavy by one factor."""
+    factor = float(np.exp(rng.uniform(*np.log(DENSITY_FACTORS))))
+    return robot.with_inertias(
+        {link.name: yt.Inertia(tuple((factor * link.inertia.vector).tolist())) for link in robot.links[1:]}
+    )
+
+
+def find_next_joint(robot: yt.Robot, link: str) -> Float[np.ndarray, "3"]:
+    """Return the position of the joint that the link carries, in its frame; zero for the last link."""
+    return np.array([joint.placement.matrix[:3, 3] for joint in robot.joints if joint.parent == link] or [np.zeros(3)])[
+        0
+    ]
+
+
+def add_extra(robot: yt.Robot, extra: Extra, rng: np.random.Generator) -> yt.Robot:
+    """Return the robot with a compact body that its description lacks."""
+    if extra is Extra.NOTHING:
+        return robot
+    total = sum(link.inertia.mass for link in robot.links[1:])
+    if extra is Extra.LOAD:
+        mass, link = LOAD_MASS_SHARE * total, robot.links[-1] if rng.random() < 0.5 else robot.links[2]
+        center = rng.uniform(-0.1, 0.1, 3)
+    else:
+        low, high = np.log(GRIPPER_MASS_SHARES)
+        mass, link = float(np.exp(rng.uniform(low, high))) * total, robot.links[-1]
+        direction = rng.normal(size=3)
+        center = rng.uniform(*GRIPPER_DISTANCES) * direction / np.linalg.norm(direction)
     moment = mass * 0.05**2
     tensor = ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
-    x, y, z = rng.uniform(-0.1, 0.1, 3).tolist()
-    load = yt.Inertia.about_center(mass, (x, y, z), tensor)
-    return robot.with_inertias({link.name: link.inertia + load})
+    x, y, z = center.tolist()
+    return robot.with_inertias({link.name: link.inertia + yt.Inertia.about_center(mass, (x, y, z), tensor)})
 
 
 def make_true_robot(
-    description: yt.Robot, rng: np.random.Generator, *, load: bool, rotors: bool, law: FrictionLaw
+    description: yt.Robot,
+    rng: np.random.Generator,
+    *,
+    extra: Extra = Extra.NOTHING,
+    rotors: bool,
+    law: FrictionLaw,
+    deviation: float = DEVIATION,
 ) -> TrueRobot:
     """Return a robot that differs from the description; its friction is a few percent of its usual torques."""
-    links = {link.name: perturb_inertia(link.inertia, rng) for link in description.links[1:]}
-    robot = description.with_inertias(links)
-    robot = add_load(robot, rng) if load else robot
+    links = {link.name: perturb_inertia(link.inertia, rng, deviation) for link in description.links[1:]}
+    robot = add_extra(description.with_inertias(links), extra, rng)
     usual = make_motion(description, rng, rich=True)
     torque = compute_rms(yt.inverse_dynamics(robot)(usual.q, usual.qd, usual.qdd))
     torque = np.maximum(torque, 0.005 * torque.max())
     speeds = abs(usual.qd).max(axis=0)
-    inertias = np.diagonal(yt.mass_matrix(robot)(usual.q), axis1=1, axis2=2).mean(axis=0)
     count = len(torque)
+    limits = np.array([joint.limits.effort for joint in robot.movable])
+    limits = np.where(np.isfinite(limits), limits, PEAK_TORQUE_RATIO * torque)
+    accelerations = np.exp(rng.uniform(*np.log(ROTOR_ACCELERATIONS)) + ROTOR_SPREAD * rng.normal(size=count))
     drives = {
         name: Drive(rotor_inertia=ia if rotors else 0.0, viscous=fv, coulomb=fc, offset=fo)
         for name, ia, fv, fc, fo in zip(
             robot.actuated,
-            (inertias * rng.uniform(0.2, 0.6, count)).tolist(),
+            (limits / accelerations).tolist(),
             (torque / speeds * rng.uniform(0.05, 0.15, count)).tolist(),
             (torque * rng.uniform(0.03, 0.1, count)).tolist(),
             (torque * 0.02 * rng.normal(size=count)).tolist(),
             strict=True,
         )
     }
-    coefficients = rng.uniform(0.05, 0.12, count) * (torque if law is FrictionLaw.SQUARE_ROOT else 1.0)
+    coefficients = rng.uniform(0.05, 0.12, count) * (1.0 if law is FrictionLaw.LOAD else torque)
     driven = robot.with_drives(lambda name, _drive: drives[name])
     return TrueRobot(driven, law, coefficients, speeds)
 

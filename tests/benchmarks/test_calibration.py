@@ -46,9 +46,7 @@ def test_ratios() -> None:
 def test_true_values_of_base_parameters() -> None:
     """Deviations from the truth are about one standard deviation; from another robot they are large."""
     description, rng = load_description("panda"), np.random.default_rng(0)
-    truth, other = (
-        make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN) for _ in range(2)
-    )
+    truth, other = (make_true_robot(description, rng, rotors=False, law=FrictionLaw.PLAIN) for _ in range(2))
     log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
     identification = yt.identify(description, log, estimator="weighted")
     near, far = (list(calibration.compute_deviations(identification, each).values()) for each in (truth, other))
@@ -59,7 +57,7 @@ def test_true_values_of_base_parameters() -> None:
 
 def test_friction_has_no_true_value_beside_another_law() -> None:
     description, rng = load_description("ur10"), np.random.default_rng(0)
-    truth = make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.SQUARE_ROOT)
+    truth = make_true_robot(description, rng, rotors=False, law=FrictionLaw.SQUARE_ROOT)
     log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
     deviations = calibration.compute_deviations(yt.identify(description, log, estimator="weighted"), truth)
     assert {calibration.get_kind(name) for name in deviations} & {"fv", "fc", "fo"} == {"fo"}

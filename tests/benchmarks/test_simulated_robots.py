@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.simulated_robots import RATE, FrictionLaw
+from benchmarks.simulated_robots import RATE, Description, Extra, FrictionLaw
 
 import ytheta as yt
 from benchmarks import simulated_robots as simulated
+from ytheta.identification.consistency.reference import make_plausible_reference
 
 
 @pytest.mark.parametrize("name", ["puma560", "stanford"])
@@ -46,7 +47,9 @@ def test_load_and_rotors_are_added() -> None:
     robots = {}
     for extra in (False, True):
         rng = np.random.default_rng(3)
-        truth = simulated.make_true_robot(description, rng, load=extra, rotors=extra, law=FrictionLaw.PLAIN)
+        truth = simulated.make_true_robot(
+            description, rng, extra=Extra.LOAD if extra else Extra.NOTHING, rotors=extra, law=FrictionLaw.PLAIN
+        )
         robots[extra] = truth.robot
     names = {name.rpartition(".")[0] for name in robots[True].parameter_names if name.endswith(".Ia")}
     assert all(dict(robots[True].drives)[name].rotor_inertia > 0.0 for name in names)
@@ -57,10 +60,38 @@ def test_load_and_rotors_are_added() -> None:
     assert len(heavier) == 1
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gripper_is_at_the_last_link(seed: int) -> None:
+    robot = simulated.load_description("iiwa14")
+    loaded = simulated.add_extra(robot, Extra.GRIPPER, np.random.default_rng(seed))
+    assert [a.name for a, b in zip(robot.links, loaded.links, strict=True) if a.inertia != b.inertia] == ["link7"]
+    total = sum(link.inertia.mass for link in robot.links[1:])
+    share = (loaded.links[-1].inertia.mass - robot.links[-1].inertia.mass) / total
+    lightest, heaviest = simulated.GRIPPER_MASS_SHARES
+    assert lightest <= share <= heaviest
+    assert loaded.links[-1].inertia.consistency()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_descriptions_of_all_kinds(seed: int) -> None:
+    robot = simulated.load_description("ur10")
+    design, placeholders, scaled = (
+        simulated.describe(robot, each, np.random.default_rng(seed))
+        for each in (Description.DESIGN, Description.PLACEHOLDERS, Description.WRONG_MATERIAL)
+    )
+    assert design is robot
+    ratios = scaled.theta[: 10 * 6][robot.theta[: 10 * 6] != 0.0] / robot.theta[: 10 * 6][robot.theta[: 10 * 6] != 0.0]
+    assert ratios == pytest.approx(ratios[0])
+    assert ratios[0] != pytest.approx(1.0, abs=1e-3)
+    links = {link.name for link in robot.links[1:]}
+    assert make_plausible_reference(placeholders).placeholders == links
+    assert make_plausible_reference(scaled).placeholders == frozenset()  # nothing in the file shows it
+
+
 @pytest.mark.parametrize("law", [FrictionLaw.SQUARE_ROOT, FrictionLaw.LOAD])
 def test_planted_friction_brakes(law: FrictionLaw) -> None:
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=law)
+    truth = simulated.make_true_robot(description, rng, rotors=False, law=law)
     motion = simulated.make_motion(description, rng, rich=True)
     added = truth.compute_torque(motion) - yt.inverse_dynamics(truth.robot)(motion.q, motion.qd, motion.qdd)
     assert (added * motion.qd >= 0.0).all()
@@ -70,7 +101,7 @@ def test_planted_friction_brakes(law: FrictionLaw) -> None:
 def test_load_friction_is_that_of_a_robot() -> None:
     """Rotor inertias belong to the torque on which load-dependent friction of a robot depends."""
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    truth = simulated.make_true_robot(description, rng, rotors=True, law=FrictionLaw.LOAD)
     motion = simulated.make_motion(description, rng, rich=True)
     coefficients = dict(zip(truth.robot.actuated, truth.coefficients.tolist(), strict=True))
 
@@ -84,7 +115,7 @@ def test_load_friction_is_that_of_a_robot() -> None:
 
 def test_noise_has_the_stated_size_and_colour() -> None:
     rng, description = np.random.default_rng(0), simulated.load_description("ur10")
-    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN)
+    truth = simulated.make_true_robot(description, rng, rotors=False, law=FrictionLaw.PLAIN)
     motion = simulated.make_motion(description, rng, rich=True, seconds=60.0)
     tau = truth.compute_torque(motion)
     log = simulated.record(truth, motion, rng, colour_time=0.02)

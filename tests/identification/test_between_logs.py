@@ -81,7 +81,7 @@ def test_intervals_hold_if_friction_differs_from_log_to_log(logs: int) -> None:
     coverage, twin = [], []
     for seed in range(SEED, SEED + 6):
         rng, description = np.random.default_rng([seed, logs]), load_description(ROBOT)
-        truth = make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN)
+        truth = make_true_robot(description, rng, rotors=False, law=FrictionLaw.PLAIN)
         share = float(rng.uniform(0.03, 0.12))
         motions = [make_motion(description, rng, rich=True) for _ in range(logs + 1)]
         usual = compute_rms(truth.compute_torque(motions[0]))

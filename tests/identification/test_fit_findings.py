@@ -15,6 +15,7 @@ from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import ConsistencyCost
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.fit_findings import find_body_findings
+from ytheta.identification.model_table import summarize_prior
 from ytheta.robot.inertia import Inertia
 
 LOADED = "wrist_3_link"
@@ -45,6 +46,9 @@ def test_a_missing_load_releases_its_link(link: str) -> None:
     factors = list_link_factors(fit)
     assert max(factors, key=lambda name: factors[name]) == link
     assert factors[link] > 1.0
+    others = [factor for name, factor in factors.items() if name != link]
+    assert max(others) < 0.5  # the other links are trusted as before
+    assert summarize_prior(fit)["relative_deviation"] < 0.4  # type: ignore[index]
     unloaded = simulate_case("ur10", 0)
     without_load = list_link_factors(yt.identify(unloaded.description, unloaded.fit))
     assert without_load[link] < factors[link] - 0.5  # the twin
@@ -107,6 +111,36 @@ def test_unexpected_mass_is_said() -> None:
     assert finding.fields["mass"] == pytest.approx(1.5 * described, rel=1e-3)
     assert "the motion does not determine this mass" in finding.statement
     assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.MASS) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_link_with_another_mass_is_named(seed: int) -> None:
+    """The described mass of one link is wrong by a random factor; the twin has the described masses."""
+    case, rng = simulate_case("ur10", seed), np.random.default_rng(seed)
+    link, factor = "upper_arm_link", float(rng.uniform(4.0, 8.0)) ** (-1) ** seed
+    own = case.description.link(link).inertia
+    wrong = case.description.with_inertias({link: Inertia(tuple((factor * own.vector).tolist()))})
+    named = {
+        name: finding
+        for finding in list_findings(yt.identify(wrong, case.fit), FitFindingCode.MASS)
+        for name in finding.names
+        if finding.is_warning
+    }
+    assert named[link].fields["described_mass"] == pytest.approx(factor * own.mass)
+    assert f"instead of the described {factor * own.mass:.3g} kg" in named[link].statement
+    assert not any(
+        each.is_warning for each in list_findings(yt.identify(case.description, case.fit), FitFindingCode.MASS)
+    )
+
+
+def test_placeholders_are_expected_to_be_wrong() -> None:
+    case = simulate_case("ur10", 0)
+    ball = Inertia.about_center(0.1, (0.0, 0.0, 0.0), ((1e-3, 0.0, 0.0), (0.0, 1e-3, 0.0), (0.0, 0.0, 1e-3)))
+    fit = yt.identify(case.description.with_inertias({"upper_arm_link": ball}), case.fit)
+    assert not any(
+        "upper_arm_link" in each.names for each in list_findings(fit, FitFindingCode.MASS) if each.is_warning
+    )
+    assert fit.robot.link("upper_arm_link").inertia.mass > 1.0
 
 
 def test_a_description_without_inertias_has_a_flat_prior() -> None:

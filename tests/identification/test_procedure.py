@@ -15,13 +15,14 @@ from ytheta.identification.priors.prior import Family
 from ytheta.identification.result import Identification
 
 
-def identify_half_run(friction: tuple[str, ...]) -> Identification:
+def identify_half_run(prior_strength: float) -> Identification:
     """Half a run of the KR300, whose motion does not tell the torques of links and of friction apart."""
     robot = load_recorded_robot("KR300")
     if robot is None:
         pytest.skip("the log of the KR300 is not in ../shared/data")
     log = read_recorded_logs("KR300", robot)["A"].select_times(-np.inf, 4.95)
-    return identify(robot, log, cutoff=5.0, friction=friction)
+    friction = ("viscous", "coulomb", "root", "load")
+    return identify(robot, log, cutoff=5.0, friction=friction, prior_strength=prior_strength)
 
 
 def compare_errors(fit: Identification) -> float:
@@ -35,17 +36,16 @@ def find_contradictions(fit: Identification) -> list[Finding]:
 
 
 def test_load_friction_holds_with_the_torque_of_the_estimate_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    friction = ("viscous", "coulomb", "root", "load")
-    fit = identify_half_run(friction)
+    fit = identify_half_run(0.5)
     assert compare_errors(fit) < 1.1
     assert not find_contradictions(fit)
     monkeypatch.setattr(run, "MAX_LOAD_ERROR_RATIO", np.inf)  # the twin: the torque of an earlier estimate
-    assert compare_errors(identify_half_run(friction)) > 3.0
+    assert compare_errors(identify_half_run(0.5)) > 3.0
 
 
 def test_load_friction_that_was_asked_for_is_kept_with_a_warning() -> None:
-    """With an offset, the torques never agree."""
-    (finding,) = find_contradictions(identify_half_run(("viscous", "coulomb", "offset", "load")))
+    """With this prior, the torques never agree."""
+    (finding,) = find_contradictions(identify_half_run(1.0))
     assert finding.is_warning
 
 
@@ -54,7 +54,7 @@ def test_load_friction_that_contradicts_itself_is_left_out(agrees: bool, monkeyp
     """The model is chosen anew without it, and nothing of the first choice is left."""
     rng = np.random.default_rng(3)
     description = load_description("ur10")
-    truth = make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.LOAD)
+    truth = make_true_robot(description, rng, rotors=True, law=FrictionLaw.LOAD)
     log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
     if not agrees:
         monkeypatch.setattr(run, "MAX_LOAD_ERROR_RATIO", 0.0)

@@ -16,7 +16,7 @@ import ytheta
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.model_choice import ModelChoice
-from ytheta.identification.priors.description import DESCRIPTION
+from ytheta.identification.priors.description import DESCRIPTION, PLACEHOLDERS
 from ytheta.identification.priors.prior import Family
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 
@@ -121,7 +121,7 @@ def summarize_prior(fit: Identification) -> dict[str, Any] | None:
         return None
     names = [hyper.name for hyper in posterior.prior.hyper]
     scales = dict(zip(names, np.exp(posterior.hyper).tolist(), strict=True))
-    deviation = scales.get(DESCRIPTION.name)
+    deviation = scales.get(DESCRIPTION.name, scales.get(PLACEHOLDERS.name))
     given = posterior.prior.belongs_to((Family.LINK,)) & ~posterior.prior.design.any(axis=1)
     if deviation is None and given.any() and fit.uses_prior:
         deviation = float(posterior.scales[given][0])  # the same for all links, since it was given

@@ -15,6 +15,7 @@ from ytheta.identification.assessment.excitation import Certainty, MotionCoverag
 from ytheta.identification.assessment.verdict import describe_motion
 from ytheta.identification.model_choice import MIN_LOG_BAYES_FACTORS
 from ytheta.identification.model_table import summarize_prior
+from ytheta.identification.priors.description import DESCRIPTION, PLACEHOLDERS
 from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.logs.log import LogSize
 from ytheta.report.numbers import format_number, format_percent, format_plain
@@ -305,6 +306,8 @@ def explain_prior(identification: Identification) -> str:
     by = "chosen by the data" if is_chosen else "given"
     deviation = format_percent(100.0 * prior["relative_deviation"], 2)
     text = f"prior: {words[identification.origin.prior]}, expected to be off by {deviation} ({by})"
+    if {DESCRIPTION.name, PLACEHOLDERS.name} <= scales.keys():
+        text += f", its placeholders by {format_percent(100.0 * scales[PLACEHOLDERS.name], 2)}"
     released = list_released_links(scales)
     if released:
         names = ", ".join(f"{name} (×{format_number(factor, 2)})" for name, factor in released)

@@ -52,7 +52,7 @@ def find_causes(plant: Plant, *, rotor_inertia: bool = True) -> dict[str, Residu
     """Identify an arm from logs in which the torque of one joint was changed, and return the causes by joint."""
     rng = np.random.default_rng(77)
     description = load_description("ur10")
-    truth = make_true_robot(description, rng, load=False, rotors=True, law=FrictionLaw.PLAIN)
+    truth = make_true_robot(description, rng, rotors=True, law=FrictionLaw.PLAIN)
     logs = []
     for _ in range(2):
         motion = make_motion(description, rng, rich=True)

@@ -17,6 +17,7 @@ from ytheta.identification.consistency.reference import (
     MIN_RELATIVE_RADIUS,
     RADIUS_RANGE,
     PlausibleReference,
+    find_placeholders,
     make_plausible_reference,
 )
 from ytheta.robot.inertia import Inertia
@@ -150,3 +151,52 @@ def test_vendor_robots_have_plausible_references(name: str) -> None:
     links = with_theta(robot, reference.theta).consistency
     assert {links[link].reason for link in reference.pseudo} == {"physically consistent"}
     assert all(np.linalg.eigvalsh(P)[0] > 0.0 for P in reference.pseudo.values())
+
+
+def draw_designed(rng: np.random.Generator) -> Inertia:
+    """A cylinder of light or heavy material with hollow parts, anywhere on its link."""
+    radius, length = rng.uniform(0.03, 0.1), rng.uniform(0.1, 0.6)
+    mass = rng.uniform(300.0, 3000.0) * np.pi * radius**2 * length
+    across, along = mass * (radius**2 / 4.0 + length**2 / 12.0), mass * radius**2 / 2.0
+    tensor = ((across, 0.0, 0.0), (0.0, across, 0.0), (0.0, 0.0, along))
+    return Inertia.about_center(mass, tuple(rng.uniform(-0.2, 0.2, 3).tolist()), tensor)
+
+
+def scale_tensor(inertia: Inertia, factor: float) -> Inertia:
+    x, y, z = (tuple(factor * entry for entry in row) for row in inertia.tensor_about_center)
+    return Inertia.about_center(inertia.mass, inertia.center, (x, y, z))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_placeholders_are_recognised(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    designed = {f"link{k}": draw_designed(rng) for k in range(5)}
+    assert find_placeholders(designed) == frozenset()
+    moment, mass, place = 10.0 ** rng.uniform(-4.0, 0.0), rng.uniform(0.1, 5.0), f"link{rng.integers(5)}"
+    x, y, z = rng.uniform(-0.2, 0.2, 3).tolist()
+    ball = Inertia.about_center(mass, (x, y, z), ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment)))
+    own = designed[place]
+    for invented in (
+        ball,
+        Inertia(),
+        scale_tensor(own, 1e3),
+        scale_tensor(own, 1e-3),
+        Inertia.point_mass(mass, (x, y, z)),
+    ):
+        assert find_placeholders(designed | {place: invented}) == {place}
+    equal = {name: Inertia.about_center(mass, each.center, each.tensor_about_center) for name, each in designed.items()}
+    assert find_placeholders(equal) == set(designed)
+    assert find_placeholders({"link0": designed["link0"], "link1": designed["link0"]}) == frozenset()
+
+
+def test_placeholders_of_published_robots() -> None:
+    """Arms from design files, a flange that is a ball, and arms whose published inertias no body has."""
+    expected: dict[str, set[str]] = {
+        "ur10": set(),
+        "panda": set(),
+        "iiwa14": {"link7"},
+        "puma560": {"link1", "link3"},
+        "stanford": {"link3", "link5"},
+    }
+    for name, placeholders in expected.items():
+        assert make_plausible_reference(ytheta.load(name)).placeholders == placeholders, name

@@ -22,9 +22,13 @@ from ytheta.identification.priors.description import (
     AXIS_COMPONENTS,
     COMPONENTS,
     FLAT_SCALE,
+    PEAK_TORQUE_RANGE,
+    PEAK_TORQUE_RATIO,
+    ROTOR_ACCELERATION,
     TYPICAL_SCALE,
     compute_body_axes,
     compute_torque_units,
+    estimate_rotor_inertia,
     make_description_prior,
 )
 from ytheta.identification.priors.prior import Family, Prior
@@ -180,9 +184,13 @@ def test_axes_of_some_parameters_are_those_of_a_conditional_distribution() -> No
 
 
 @cache
-def make_arm(*, massless: bool = False, loaded: bool = False) -> tuple[BaseParameters, NormalEquations]:
-    """A two-link arm with all families, and its normal equations."""
+def make_arm(
+    *, massless: bool = False, loaded: bool = False, designed: str = ""
+) -> tuple[BaseParameters, NormalEquations]:
+    """A two-link arm with all families, and its normal equations; ``designed`` names a link with a drawn body."""
     robot = yt.load("lu-two-link").numeric.merged
+    if designed:
+        robot = robot.with_inertias({designed: draw_body(np.random.default_rng(0))})
     if massless:
         robot = robot.with_inertias({link.name: Inertia() for link in robot.links[1:]})
     if loaded:
@@ -216,10 +224,30 @@ def test_families_and_hyperparameters() -> None:
     assert counts[Family.LINK] == 10 * links
     assert [counts[f] for f in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET, Family.FLAT)] == [2, 2, 2, 2, 4]
     names = {each.name for each in prior.hyper}
-    assert {"description", "mass", "center", "second moments", "rotor inertia", "root friction"} <= names
+    assert {"placeholders", "mass", "center", "second moments", "rotor inertia", "root friction"} <= names
     assert {f"link {link.name}" for link in base.robot.merged.links[1:]} <= names
-    np.testing.assert_allclose(find_scales(prior, family=Family.LINK), 0.3)
     np.testing.assert_allclose(find_scales(prior, family=Family.FLAT), FLAT_SCALE)
+
+
+def find_link_scales(prior: Prior, link: str) -> np.ndarray:
+    """The usual scales of the coordinates of a link."""
+    coordinates = prior.axes[prior.names.index(f"{link}.m")] != 0.0
+    return prior.compute_scales(np.array([each.mean for each in prior.hyper]))[coordinates]
+
+
+def test_designed_links_are_trusted_more_than_placeholders() -> None:
+    base, equations = make_arm(designed="link2")
+    prior = make_prior_of(base.robot, base, equations)
+    np.testing.assert_allclose(find_link_scales(prior, "link2"), TYPICAL_SCALE)
+    np.testing.assert_allclose(find_link_scales(prior, "link1"), 1.0)
+    bounds = {each.name: each.maximum for each in prior.hyper}
+    assert bounds["link link1"] == np.inf
+    assert bounds["description"] == pytest.approx(np.log(0.5))
+    masses = {link.name: link.inertia.mass for link in base.robot.merged.links[1:]}
+    designed = set(masses) - make_plausible_reference(base.robot).placeholders
+    heaviest = max(masses[name] for name in designed)
+    for name in designed:  # what the description lacks there weighs as much as its heaviest designed link
+        assert TYPICAL_SCALE * masses[name] * np.exp(bounds[f"link {name}"]) == pytest.approx(heaviest)
 
 
 def test_a_description_without_inertias_is_flat() -> None:
@@ -259,6 +287,24 @@ def test_units_of_drives_are_torques() -> None:
     )
     larger = compute_torque_units(base, doubled)
     assert all(larger[name] == pytest.approx(2.0 * units[name]) for name in ("joint1.fv", "joint2.Ia"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rotors_have_the_size_of_the_torque_limit(seed: int) -> None:
+    base, equations = make_arm()
+    rms = float(np.sqrt(equations.torque_squares[1] / equations.counts[1]))
+
+    def estimate(limit: float) -> float:
+        joints = tuple(replace(each, limits=replace(each.limits, effort=limit)) for each in base.robot.joints)
+        limited = replace(base, robot=replace(base.robot, joints=joints))
+        return ROTOR_ACCELERATION * estimate_rotor_inertia(limited, equations, "joint2") / rms
+
+    lowest, highest = PEAK_TORQUE_RANGE
+    ratio = float(np.random.default_rng(seed).uniform(lowest, highest))
+    assert estimate(ratio * rms) == pytest.approx(ratio)
+    assert estimate(np.inf) == pytest.approx(PEAK_TORQUE_RATIO)
+    assert estimate(1e9 * rms) == pytest.approx(highest)  # the twin: such limits are not those of a drive
+    assert estimate(0.0) == pytest.approx(lowest)
 
 
 def joint_squares(equations: NormalEquations, beta: np.ndarray) -> list[float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, t
 
 from tests.support.evidence_cases import compute_dense_posterior, draw_evidence, make_posterior
 from ytheta.identification.priors.evidence import DataInformation, Evidence, IdentityFactor, Posterior
@@ -23,7 +23,11 @@ def compute_dense_evidence(evidence: Evidence, hyper: np.ndarray) -> float:
     effect = evidence.K @ prior.axes * np.exp(prior.offset + prior.design @ hyper)
     distribution = multivariate_normal(evidence.K @ prior.mean, np.linalg.inv(N) + effect @ effect.T)
     without_prior = multivariate_normal(np.zeros(len(N)), np.linalg.inv(N))
-    own = sum(-0.5 * ((h - each.mean) / each.std) ** 2 for h, each in zip(hyper, prior.hyper, strict=True))
+    own = 0.0
+    for h, each in zip(hyper, prior.hyper, strict=True):
+        distance = (h - each.mean) / each.std
+        heavy = t(1.0 / each.tail) if each.tail else None
+        own += heavy.logpdf(distance) - heavy.logpdf(0.0) if heavy else -0.5 * distance**2
     value = distribution.logpdf(evidence.information.beta) - without_prior.logpdf(np.zeros(len(N)))
     return float(value + own)
 
@@ -37,14 +41,41 @@ def test_value_is_the_density_of_the_estimate(seed: int) -> None:
     assert other.compute(HYPER)[0] != pytest.approx(compute_dense_evidence(evidence, HYPER), rel=1e-3)  # the twin
 
 
+def with_tails(evidence: Evidence, *tails: float) -> Evidence:
+    hyper = tuple(replace(each, tail=tail) for each, tail in zip(evidence.prior.hyper, tails, strict=True))
+    return replace(evidence, prior=replace(evidence.prior, hyper=hyper))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_heavy_tails_are_those_of_student(seed: int) -> None:
+    evidence = draw_evidence(seed)
+    heavy = with_tails(evidence, 0.0, 1.0, float(np.random.default_rng(seed).uniform(0.1, 0.9)))
+    for hyper in (HYPER, HYPER + 3.0):
+        assert heavy.compute(hyper)[0] == pytest.approx(compute_dense_evidence(heavy, hyper), rel=1e-9)
+        assert heavy.compute(hyper)[0] != pytest.approx(evidence.compute(hyper)[0], rel=1e-3)  # the twin
+    assert heavy.compute(HYPER + 3.0)[0] > evidence.compute(HYPER + 3.0)[0] + 1.0  # far away, it allows more
+
+
+def test_hyperparameters_stay_within_their_bounds() -> None:
+    evidence = draw_evidence(1)
+    free = evidence.maximize().hyper
+    for k in range(len(free)):
+        own, lower, upper = evidence.prior.hyper[k], float(free[k]) - 0.3, float(free[k]) + 0.3
+        for bounded, bound in ((replace(own, maximum=lower), lower), (replace(own, minimum=upper), upper)):
+            hyper = (*evidence.prior.hyper[:k], bounded, *evidence.prior.hyper[k + 1 :])
+            found = replace(evidence, prior=replace(evidence.prior, hyper=hyper)).maximize().hyper
+            assert found[k] == pytest.approx(bound)
+
+
 def compute_numerical_gradient(evidence: Evidence, hyper: np.ndarray, step: float = 1e-5) -> np.ndarray:
     steps = step * np.eye(len(hyper))
     return np.array([(evidence.compute(hyper + s)[0] - evidence.compute(hyper - s)[0]) / (2.0 * step) for s in steps])
 
 
+@pytest.mark.parametrize("tails", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.4)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_gradient_against_finite_differences(seed: int) -> None:
-    evidence = draw_evidence(seed, rank=5)
+def test_gradient_against_finite_differences(seed: int, tails: tuple[float, ...]) -> None:
+    evidence = with_tails(draw_evidence(seed, rank=5), *tails)
     for hyper in (HYPER, HYPER + 2.0, HYPER - 3.0):
         value, gradient, _ = evidence.compute(hyper)
         numerical = compute_numerical_gradient(evidence, hyper)
@@ -53,9 +84,10 @@ def test_gradient_against_finite_differences(seed: int) -> None:
             np.testing.assert_allclose(0.5 * gradient, numerical, rtol=1e-3)
 
 
+@pytest.mark.parametrize("tails", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.4)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_second_derivatives_against_finite_differences(seed: int) -> None:
-    evidence = draw_evidence(seed, rank=5)
+def test_second_derivatives_against_finite_differences(seed: int, tails: tuple[float, ...]) -> None:
+    evidence = with_tails(draw_evidence(seed, rank=5), *tails)
     step = 1e-5
     for hyper in (HYPER, HYPER + 2.0, HYPER - 3.0):
         curvature = evidence.compute(hyper)[2]

@@ -15,6 +15,15 @@ ball with the radius of gyration r.
 
 A link without a usable centre of mass has it in the middle of its joints. The geometry is not used if symbolic lengths
 or angles have no values.
+
+Some links of a description are placeholders: a file needs an inertia, and somebody wrote one. They are recognised by
+what no designer's file contains:
+
+    no mass, or an inertia that no body can have
+    three equal principal moments, as of the identity matrix: only balls and cubes have them
+    mass per volume of the ball with the same radius of gyration: no robot's link is as light as air, or heavier than
+    solid metal
+    the same mass for all links, if there are at least three
 """
 
 from __future__ import annotations
@@ -45,6 +54,16 @@ ROD_RADIUS = 18.0**-0.5
 # Radius of gyration relative to the distance of the centre of mass from the origin, or to 1 m; below it, the link is
 # a point mass, and its radius is a rounding error. Chosen on: rule of thumb.
 MIN_POINT_RADIUS = 1e-6
+# Difference of the principal moments relative to the largest, up to which they are equal. Chosen on: rule of thumb;
+# files cut off digits.
+MAX_ISOTROPY = 1e-3
+# Range of the mass per volume of a link in kg/m³, for the ball with its radius of gyration. Chosen on: reasoning; such
+# a ball around a slender tube is a hundred times larger than the tube, and steel and lead have 7800 and 11300 kg/m³.
+DENSITY_RANGE = (3.0, 2e4)
+# Volume of a ball, divided by the cube of its radius of gyration. Fixed by: geometry.
+BALL_VOLUME = 4.0 / 3.0 * np.pi * 2.5**1.5
+# Number of links from which on equal masses are an invention. Chosen on: rule of thumb; two links can be equal.
+MIN_EQUAL_LINKS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +77,7 @@ class PlausibleReference:
     floored       links that differ from the description, by name, each with the reason
     has_inertias  whether any link of the description has a mass; if not, the bodies are guesses from the geometry
     radius        the median radius of gyration r, in m
+    placeholders  links whose inertias are inventions
     """
 
     theta: PerParameter
@@ -65,6 +85,7 @@ class PlausibleReference:
     floored: Mapping[str, str]
     has_inertias: bool
     radius: float
+    placeholders: frozenset[str]
 
 
 def make_plausible_reference(robot: Robot) -> PlausibleReference:
@@ -85,7 +106,26 @@ def make_plausible_reference(robot: Robot) -> PlausibleReference:
         if changes:
             floored[name] = changes
             theta[[index[parameter_name(name, p)] for p in LINK_PARAMETERS]] = Inertia.from_pseudo(P0).vector
-    return PlausibleReference(freeze(theta), pseudo, floored, has_inertias, radius)
+    return PlausibleReference(freeze(theta), pseudo, floored, has_inertias, radius, find_placeholders(links))
+
+
+def find_placeholders(links: Mapping[str, Inertia]) -> frozenset[str]:
+    """Return the links whose inertias are inventions; see the module docstring."""
+    masses = {inertia.mass for inertia in links.values()}
+    if len(links) >= MIN_EQUAL_LINKS and len(masses) == 1:
+        return frozenset(links)
+    return frozenset(name for name, inertia in links.items() if _is_placeholder(inertia))
+
+
+def _is_placeholder(inertia: Inertia) -> bool:
+    if not inertia.mass > 0.0 or not inertia.consistency():
+        return True
+    moments = np.linalg.eigvalsh(np.array(inertia.tensor_about_center))
+    radius = float(np.sqrt(max(moments.mean(), 0.0) / inertia.mass))
+    lightest, heaviest = DENSITY_RANGE
+    volume = BALL_VOLUME * radius**3
+    is_possible = lightest * volume <= inertia.mass <= heaviest * volume
+    return not is_possible or bool(np.ptp(moments) <= MAX_ISOTROPY * moments[-1])
 
 
 def _raise_to_floors(inertia: Inertia, middle: Vector3, min_mass: float, min_moment: float) -> tuple[Matrix4, str]:

@@ -16,16 +16,25 @@ Differs from  the paper in: |c|² 1 is added in v; without it, the distance is t
               allows. One of the two s is replaced by τ, so that all changes are in proportion to s. The mass, the
               centre and the second moments of a body have a factor of their own each
 
-The logarithm of s is the sum of three terms: one for the whole description, one for the link, one for mass, centre or
-second moments. A link at which the description lacks something, such as a load, is released by its own term; no
-threshold decides this. The means and widths of these terms are statements about descriptions in general: typically off
-by 30 %, and by a factor e more or less for single links and quantities.
+The logarithm of s is the sum of three terms: one for the description, one for the link, one for mass, centre or second
+moments. Their distributions are statements about descriptions in general:
 
-Rotor inertias, offsets and friction laws have one scale per family: torque that they cause, relative to the joint's
-torque. Each rotor has a factor of its own too. Viscous and Coulomb friction and declared forces are flat: the
-description says nothing about them. The offset of a drive that moves in one direction only cannot be told from its
-Coulomb friction: its scale is the typical one, whatever the evidence says about the family, so that the sum of both
-counts as Coulomb friction, and both are as uncertain as a typical offset.
+    description    designed links are off by about 25 %, and never by more than 50 % as a whole; a few descriptions are
+                   exact. Placeholders (see ``consistency.reference``) say little: they are off by 100 %, and by a
+                   factor 3 more or less
+    link           close to one for most links, and anything for a few (a heavy tail): a load, a gripper or a
+                   counterweight that the description lacks releases its own link, and the others stay as they are.
+                   What a description lacks weighs at most as much as its heaviest link
+    component      a factor 1.6 more or less
+
+A rotor inertia, seen from the joint, is about the highest torque of the drive divided by the acceleration that it would
+give the rotor alone, whatever the motion of the log; gears are chosen such that it is of the order of 100 rad/s². All
+rotors of a robot share a factor, which is zero if torques are measured behind the gears, and each has a factor of its
+own. Offsets and friction laws have one scale per family: torque that they cause, relative to the joint's torque.
+Viscous and Coulomb friction and declared forces are flat: the description says nothing about them. The offset of a
+drive that moves in one direction only cannot be told from its Coulomb friction: its scale is the typical one, whatever
+the evidence says about the family, so that the sum of both counts as Coulomb friction, and both are as uncertain as a
+typical offset.
 """
 
 from __future__ import annotations
@@ -46,24 +55,34 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS, with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, BaseBySelected, Bool, Float, Matrix3, Matrix4, PerBase, PerParameter
 
-# Typical relative deviation of a description, τ of the module docstring. Chosen on: rule of thumb; see the module
-# docstring.
-TYPICAL_SCALE = 0.3
-# Hyperparameters are logarithms of factors of scales.
-DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), math.log(3.0))
-COMPONENTS = tuple(Hyperparameter(name, 0.0, 1.0) for name in ("mass", "center", "second moments"))
-# Standard deviation of the logarithm of the factors of a link and of a quantity. Chosen on: rule of thumb; a factor e
-# more or less.
-LINK_STD = 1.0
-# The same for a single rotor inertia. Chosen on: reasoning; those of a robot can differ by orders of magnitude.
-ROTOR_STD = 1.0
+# Typical relative deviation of a designed link, τ of the module docstring. Chosen on: rule of thumb for masses from
+# design files; simulated robots of the calibration, whose deviation is 0.25 on average.
+TYPICAL_SCALE = 0.25
+# Hyperparameters are logarithms of factors of scales: what designed links have in common, and placeholders. Chosen on:
+# reasoning, see the module docstring; simulated robots of the calibration with seeds 100 to 102 and 500 to 502.
+DESCRIPTION = Hyperparameter("description", math.log(TYPICAL_SCALE), 0.4, maximum=math.log(0.5), tail=0.5)
+PLACEHOLDERS = Hyperparameter("placeholders", 0.0, math.log(3.0))
+COMPONENTS = tuple(Hyperparameter(name, 0.0, 0.5) for name in ("mass", "center", "second moments"))
+# The factor of a link: width and tail (a Cauchy distribution). Chosen on: the same simulated robots.
+LINK_STD, LINK_TAIL = 0.4, 1.0
 # Of a load that the description does not know, relative to the floors of a body: typically half of the heaviest link.
 LOAD = Hyperparameter("", math.log(30.0), 1.5)
+# Acceleration that the highest torque of a drive would give its rotor alone, in rad/s² or m/s². Chosen on: published
+# rotor inertias, gears and limits of the PUMA 560 (80 to 155), KR300 (16 to 190) and TX40 (360 to 2900).
+ROTOR_ACCELERATION = 100.0
+# Standard deviation of the logarithm of the factor of all rotor inertias, and of each. Chosen on: the same robots.
+ROTORS_STD, ROTOR_STD = math.log(5.0), 0.7
+# Highest torque of a drive without a limit, relative to the RMS of the log; and the range within which a limit is
+# believed. Chosen on: rule of thumb; files contain limits such as 1000 Nm for every joint.
+PEAK_TORQUE_RATIO, PEAK_TORQUE_RANGE = 4.0, (2.0, 100.0)
 # Torque that a parameter of a family causes, as a share of the joint's torque. Chosen on: rule of thumb.
 TYPICAL_SHARE = 0.1
 FAMILIES = {
-    family: Hyperparameter(family.value, math.log(TYPICAL_SHARE), math.log(10.0))
-    for family in (Family.ROTOR, Family.ROOT, Family.LOAD, Family.OFFSET)
+    Family.ROTOR: Hyperparameter(Family.ROTOR.value, 0.0, ROTORS_STD),
+    **{
+        family: Hyperparameter(family.value, math.log(TYPICAL_SHARE), math.log(10.0))
+        for family in (Family.ROOT, Family.LOAD, Family.OFFSET)
+    },
 }
 FAMILY_OF_SYMBOL = {"Ia": Family.ROTOR, "fs": Family.ROOT, "fl": Family.LOAD, "fo": Family.OFFSET}
 # Correlation of the columns of offset and Coulomb friction, from which on a drive moves in one direction only: it is
@@ -127,6 +146,7 @@ class _Block:
 def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> Iterator[_Block]:
     selected = set(base.selected)
     unknown_loads = _find_unknown_loads(base.robot)
+    designed = [float(P0[3, 3]) for link, P0 in reference.pseudo.items() if link not in reference.placeholders]
     for link, P0 in reference.pseudo.items():
         names = tuple(parameter_name(link, symbol) for symbol in LINK_PARAMETERS)
         chosen = np.array([name in selected for name in names])
@@ -136,8 +156,11 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         if link in unknown_loads:
             family = Family.ADDED_LOAD
             own: tuple[Hyperparameter, ...] = (Hyperparameter(f"load {link}", LOAD.mean, LOAD.std),)
+        elif link in reference.placeholders:
+            own = (PLACEHOLDERS, Hyperparameter(f"link {link}", 0.0, LINK_STD, tail=LINK_TAIL))
         else:
-            own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD))
+            largest = math.log(max(designed) / (TYPICAL_SCALE * float(P0[3, 3])))
+            own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD, maximum=largest, tail=LINK_TAIL))
         axes, components = compute_body_axes(P0, chosen)
         factors = tuple((*own, *each) for each in components)
         offset = 0.0
@@ -207,12 +230,15 @@ def _make_drive_blocks(base: BaseParameters, equations: NormalEquations) -> Iter
             continue
         family = FAMILY_OF_SYMBOL.get(name.rpartition(".")[2], Family.FLAT)
         factors: tuple[Hyperparameter, ...] = (FAMILIES[family],) if family in FAMILIES else ()
+        unit = units[name]
         if family is Family.ROTOR:
-            factors = (*factors, Hyperparameter(f"rotor {name.rpartition('.')[0]}", 0.0, ROTOR_STD))
+            drive = name.rpartition(".")[0]
+            unit = estimate_rotor_inertia(base, equations, drive)
+            factors = (*factors, Hyperparameter(f"rotor {drive}", 0.0, ROTOR_STD))
         offset = 0.0 if factors else math.log(FLAT_SCALE)
         if name in small_offsets:
             factors, offset = (), math.log(TYPICAL_SHARE)
-        yield _Block((name,), np.array([[units[name]]]), family, (factors,), offset)
+        yield _Block((name,), np.array([[unit]]), family, (factors,), offset)
 
 
 def find_one_way_drives(base: BaseParameters, equations: NormalEquations) -> tuple[str, ...]:
@@ -233,19 +259,35 @@ def find_one_way_drives(base: BaseParameters, equations: NormalEquations) -> tup
 
 def compute_torque_units(base: BaseParameters, equations: NormalEquations) -> dict[str, float]:
     """Return, for every selected parameter, the value that causes a joint's whole torque RMS; 1 if it has no effect."""
-    K = base.K
-    places = {name: k for k, name in enumerate(base.robot.parameter_names)}
-    units: dict[str, float] = {}
-    for name in base.selected:
-        column = K[:, places[name]]
-        ratios = [
-            float(column[joint.columns] @ joint.gram @ column[joint.columns]) / squares
-            for joint, squares in zip(equations.joints, equations.reference_squares, strict=True)
-            if squares > 0.0
-        ]
-        largest = max(ratios, default=0.0)
-        units[name] = largest**-0.5 if largest > np.finfo(float).tiny ** 0.5 else 1.0
-    return units
+    units = {name: _find_main_joint(base, equations, name)[0] for name in base.selected}
+    return {name: ratio**-0.5 if ratio > 0.0 else 1.0 for name, ratio in units.items()}
+
+
+def estimate_rotor_inertia(base: BaseParameters, equations: NormalEquations, drive: str) -> float:
+    """Return the usual size of the rotor inertia of a drive, at the joint; 1 if it has no effect."""
+    ratio, rms = _find_main_joint(base, equations, parameter_name(drive, "Ia"))
+    if not ratio > 0.0:
+        return 1.0
+    limits = {joint.name: joint.limits.effort for joint in base.robot.movable}
+    limits |= {motor.name: motor.limits.effort for motor in base.robot.motors}
+    limit = limits.get(drive, math.inf)
+    peak = limit if math.isfinite(limit) else PEAK_TORQUE_RATIO * rms
+    lowest, highest = PEAK_TORQUE_RANGE
+    return min(max(peak, lowest * rms), highest * rms) / ROTOR_ACCELERATION
+
+
+def _find_main_joint(base: BaseParameters, equations: NormalEquations, name: str) -> tuple[float, float]:
+    """Return for the joint at which a parameter causes most, relative to the joint's torque: its share for the value 1.
+
+    The share is one of squares; the second number is the torque RMS of the joint. Both are 0 without any effect.
+    """
+    column = base.K[:, base.robot.parameter_names.index(name)]
+    largest = 0.0, 0.0
+    for joint, squares in zip(equations.joints, equations.reference_squares.tolist(), strict=True):
+        if squares > 0.0:
+            share = float(column[joint.columns] @ joint.gram @ column[joint.columns]) / squares
+            largest = max(largest, (share, math.sqrt(squares / joint.count)))
+    return largest if largest[0] > np.finfo(float).tiny ** 0.5 else (0.0, 0.0)
 
 
 def _find_unknown_loads(robot: Robot) -> set[str]:

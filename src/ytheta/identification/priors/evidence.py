@@ -40,8 +40,8 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerHyper, S
 # Starts of the maximisation: values of all hyperparameters relative to their means. Chosen on: reasoning; the
 # evidence can have several maxima, "the description is right and the noise is large" and its opposite.
 STARTS = (-1.5, 0.0, 1.5)
-# Smallest curvature of the evidence, relative to that of the widest distribution of a hyperparameter. Chosen on:
-# reasoning; where the evidence is flat, that distribution remains.
+# Smallest curvature of the evidence, relative to that of the distribution of each hyperparameter. Chosen on: reasoning;
+# where the evidence is flat, that distribution remains.
 MIN_RELATIVE_CURVATURE = 1.0
 # Logarithms within which hyperparameters without a distribution of their own are searched. Chosen on: rule of thumb.
 MAX_LOG_SCALE = 9.0
@@ -98,9 +98,23 @@ class Evidence:
         value = -0.5 * half @ half - np.log(np.abs(np.diag(factor.R))).sum()
         slope = a**2 - np.diag(P)
         bend = 2.0 * (np.diag(slope) + P * (P - 2.0 * np.outer(a, a)))
-        distance = (hyper - self._hyper_mean) * self._hyper_precision
-        value -= 0.5 * float(distance @ (hyper - self._hyper_mean))
-        return float(value), design.T @ slope - distance, design.T @ bend @ design - np.diag(self._hyper_precision)
+        density = self._compute_hyper_density(hyper)
+        return float(value + density[0]), design.T @ slope + density[1], design.T @ bend @ design + np.diag(density[2])
+
+    def _compute_hyper_density(self, hyper: PerHyper) -> tuple[float, PerHyper, PerHyper]:
+        """Return the logarithm of the hyperparameters' own density without constants, and its derivatives.
+
+        It is -½ w for a normal distribution and -½ (1 + k) / k log(1 + k w) for Student's, with the squared distance w
+        from the mean in units of std², and the tail k.
+        """
+        distance, tail = (hyper - self._hyper_mean) * self._hyper_precision, self._hyper_tail
+        w = distance * (hyper - self._hyper_mean)
+        grown = 1.0 + tail * w
+        heavy = tail > 0.0
+        values = np.where(heavy, np.log(grown) / np.where(heavy, tail, 1.0), w)
+        slope = (1.0 + tail) * distance / grown
+        bend = (1.0 + tail) * self._hyper_precision * (1.0 - tail * w) / grown**2
+        return -0.5 * float((1.0 + tail) @ values), -slope, -bend
 
     def maximize(self, start: Mapping[str, float] | None = None) -> Posterior:
         """Return the posterior for the hyperparameters with the largest evidence.
@@ -110,6 +124,7 @@ class Evidence:
         """
         mean = self._hyper_mean
         lower = np.array([max(each.mean - MAX_LOG_SCALE, each.minimum) for each in self.prior.hyper])
+        upper = np.array([min(each.mean + MAX_LOG_SCALE, each.maximum) for each in self.prior.hyper])
         starts = [mean + shift for shift in STARTS]
         if start is not None:
             starts = [np.array([start.get(hyper.name, hyper.mean) for hyper in self.prior.hyper])]
@@ -120,17 +135,18 @@ class Evidence:
 
         best, hyper = np.inf, mean
         for point in starts if self.prior.hyper else ():
-            value, place = minimize_within_bounds(objective, point, lower, mean + MAX_LOG_SCALE)
+            value, place = minimize_within_bounds(objective, point, lower, upper)
             if value < best:
                 best, hyper = value, place
         return Posterior(self, freeze(hyper), freeze(self.compute_hyper_covariance(hyper)))
 
     def compute_hyper_covariance(self, hyper: PerHyper) -> Float[np.ndarray, "hyper hyper"]:
         """Return the covariance of the hyperparameters around their likeliest values, from second derivatives."""
-        values, vectors = np.linalg.eigh(-self.compute(hyper)[2])
+        std = self._hyper_precision**-0.5
+        values, vectors = np.linalg.eigh(-std[:, None] * self.compute(hyper)[2] * std)
         # Where the evidence is flat or not yet largest, at a bound, the hyperparameters' own distribution remains.
-        floor = MIN_RELATIVE_CURVATURE * self._hyper_precision.min(initial=np.inf)
-        return np.asarray((vectors / np.maximum(values, floor)) @ vectors.T)
+        factor = std[:, None] * vectors / np.sqrt(np.maximum(values, MIN_RELATIVE_CURVATURE))
+        return np.asarray(factor @ factor.T)
 
     @property
     def log_hyper_precision(self) -> float:
@@ -144,6 +160,10 @@ class Evidence:
     @cached_property
     def _hyper_precision(self) -> PerHyper:
         return np.array([hyper.std**-2.0 for hyper in self.prior.hyper])
+
+    @cached_property
+    def _hyper_tail(self) -> PerHyper:
+        return np.array([hyper.tail for hyper in self.prior.hyper])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Identity      theta = mean + axes @ (scales * z),   z ~ N(0, 1),   log scales = offset + design @ hyper
 Notation      coordinates   the entries of z; each belongs to one family, and its scale depends on few hyperparameters
-              hyper         logarithms of factors; their own distribution is N(hyper_mean, hyper_std²)
+              hyper         logarithms of factors, with a distribution of their own, see ``Hyperparameter``
 
 Only selected standard parameters occur. Their mean is the description, so that a scale of zero means "as described".
 """
@@ -38,12 +38,18 @@ class Family(StrEnum):
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """The logarithm of a factor of scales, with its own normal distribution, cut off below ``minimum``."""
+    """The logarithm of a factor of scales, with its own distribution, cut off below ``minimum`` and above ``maximum``.
+
+    The distribution is normal or, with a positive ``tail``, Student's with 1 / ``tail`` degrees of freedom: most
+    factors are close to the mean, and a few are far away.
+    """
 
     name: str
     mean: float
     std: float
     minimum: float = -math.inf
+    maximum: float = math.inf
+    tail: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

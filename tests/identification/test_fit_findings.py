@@ -10,6 +10,7 @@ import pytest
 import ytheta as yt
 from tests.support.wrong_descriptions import Case, simulate_case
 from ytheta.findings import Finding
+from ytheta.identification.assessment.verdict import Grade
 from ytheta.identification.consistency import solver
 from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import ConsistencyCost
@@ -188,3 +189,27 @@ def test_a_cost_of_consistency_that_does_not_matter_is_not_reported() -> None:
         cost = ConsistencyCost(0.001, bodies)
         findings = find_body_findings(fit.base.robot, fit.standard, cost, (), fit.estimate, fit.origin.prior)
         assert len([each for each in findings if "physical consistency costs" in each.text]) == count
+
+
+@pytest.mark.parametrize("missing_load", ["", LOADED])
+def test_a_log_of_another_robot_is_doubtful(missing_load: str, rng: np.random.Generator) -> None:
+    """Every link weighs a multiple of what is described, and no verdict is better than doubtful.
+
+    The twins are a description that is off by 20 %, and one that lacks a load: they are of this robot.
+    """
+    case = simulate_case("ur10", int(rng.integers(1000)), missing_load=missing_load)
+    right = yt.identify(case.description, case.fit)
+    assert not list_findings(right, FitFindingCode.OTHER_ROBOT)
+    factors = dict(zip((link.name for link in case.description.links), rng.uniform(4.0, 10.0, 20), strict=False))
+    other = case.description.with_inertias(
+        {
+            link.name: Inertia.from_pseudo(factors[link.name] * link.inertia.pseudo)
+            for link in case.description.links[1:]
+        }
+    )
+    wrong = yt.identify(other, case.fit)
+    (finding,) = list_findings(wrong, FitFindingCode.OTHER_ROBOT)
+    assert finding.fields["torque_change"] > 0.4
+    assert wrong.verdict.grade is Grade.DOUBTFUL
+    assert "is this log of this robot?" in wrong.verdict.sentence
+    assert not list_findings(yt.identify(other, case.fit, prior="none"), FitFindingCode.OTHER_ROBOT)

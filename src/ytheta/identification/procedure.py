@@ -52,6 +52,7 @@ from ytheta.identification.fit_findings import (
     find_body_findings,
     find_impossible_parameters,
     find_model_findings,
+    find_other_robot,
     find_rests,
 )
 from ytheta.identification.fit_statistics import FitStatistics
@@ -73,7 +74,7 @@ from ytheta.identification.model_choice import (
 from ytheta.identification.plan import PreparationPlan, describe_cutoffs, plan_preparations
 from ytheta.identification.priors.prior import Family, PriorSettings
 from ytheta.identification.result import Identification, describe_origin
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint, freeze
@@ -154,6 +155,12 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
     else:
         description_errors = _compute_description_errors(errors, model, problem, base)
+        combinations, equations = free.base.standard_combinations, problem.normal_equations()
+        assert combinations is not None
+        is_beyond_limits = any(finding.code == LogFindingCode.LIMITS for finding in findings)
+        findings += tuple(
+            find_other_robot(combinations, standard, estimate, equations, is_beyond_limits=is_beyond_limits)
+        )
         findings += tuple(find_body_findings(base.robot, standard, cost, tuple(lacking), estimate, origin.prior))
     judged = model.equations.validation_sources or model.equations.sources
     return Identification(

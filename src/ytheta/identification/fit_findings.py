@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.torque_errors import TorqueErrors
@@ -22,6 +21,7 @@ from ytheta.identification.priors.description import find_one_way_drives
 from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, PerBase
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.arguments import check_kind, check_number
-from ytheta.conventions import LINK_PARAMETERS, SNAP, parameter_name
+from ytheta.conventions import LINK_PARAMETERS, SNAP
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
@@ -51,6 +51,7 @@ from ytheta.payload.estimation import FRICTION_DRIFT, estimate_payload, make_mod
 from ytheta.payload.result import PayloadEstimate, choose_inertia, find_consistent_payload
 from ytheta.payload.verdict import PayloadFindingCode, judge_identification, judge_mass, judge_model
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 

@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.engine.local import limit_blas_threads
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limits, raise_coulomb_friction
@@ -38,7 +37,7 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.priors.noise import PREPARATION_ERROR
 from ytheta.identification.priors.prior import Prior, PriorSettings, invert_rows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.parts import Drive, find_driving_speed
+from ytheta.robot.parts import Drive, find_driving_speed, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerCoordinate, PerSelected, freeze
 

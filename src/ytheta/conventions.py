@@ -39,8 +39,3 @@ SNAP = 1e-4
 CLOSURE_TOLERANCE = 1e-9
 
 PAGE_SUFFIXES = (".html", ".htm")  # file name extensions of reports
-
-
-def parameter_name(owner: str, parameter: str) -> str:
-    """The name of one standard parameter, such as ``link3.mx`` or ``joint2.fv``."""
-    return f"{owner}.{parameter}"

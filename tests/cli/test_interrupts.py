@@ -25,7 +25,6 @@ SWALLOWING = """
 import sys, time
 from ytheta.cli import app, interrupts, main
 
-@app.app.command()
 def swallow():
     print("ready", flush=True)
     try:
@@ -33,6 +32,7 @@ def swallow():
     except KeyboardInterrupt:
         {reaction}
 
+app.COMMANDS["swallow"] = "__main__"
 sys.argv = ["ytheta", "swallow"]
 main()
 """

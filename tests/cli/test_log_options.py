@@ -12,16 +12,16 @@ import typer
 
 import ytheta as yt
 from tests.support.command import refused, ytheta
-from ytheta.cli.app import app
+from ytheta.cli.app import make_app
 from ytheta.cli.log_options import LogOptions, take_log_options
 
 COMMANDS = ("excite", "simulate", "check", "identify", "predict", "payload", "compare", "view")
 PREFIXED = {"excite", "simulate"}  # their --rate and --gain mean something else
 
 
-def list_options(command: str, application: typer.Typer = app) -> set[str]:
+def list_options(command: str) -> set[str]:
     """Return the options of a command, such as --rate."""
-    parameters = typer.main.get_command(application).commands[command].params  # type: ignore[attr-defined]
+    parameters = typer.main.get_command(make_app()).commands[command].params  # type: ignore[attr-defined]
     return {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
 
 
@@ -39,7 +39,7 @@ def find_missing_options(application: typer.Typer) -> dict[str, set[str]]:
 
 
 def test_no_command_lacks_an_option() -> None:
-    assert find_missing_options(app) == {command: set() for command in COMMANDS}
+    assert find_missing_options(make_app()) == {command: set() for command in COMMANDS}
 
 
 def test_a_command_that_lacks_an_option_is_noticed() -> None:

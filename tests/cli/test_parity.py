@@ -15,7 +15,7 @@ import typer
 
 import ytheta as yt
 from tests.support.command import read_json, ytheta
-from ytheta.cli.app import app
+from ytheta.cli.app import make_app
 from ytheta.display import Displayed
 
 # The functions and the settings values that a command passes its options to.
@@ -90,13 +90,13 @@ def describe_difference(command: str, option: str, default: Any) -> str:
 
 @pytest.mark.parametrize("command", LIBRARY)
 def test_options_are_arguments_with_the_same_default(command: str) -> None:
-    differences = [describe_difference(*option) for option in list_options(app) if option[0] == command]
+    differences = [describe_difference(*option) for option in list_options(make_app()) if option[0] == command]
     assert len(differences) > 0
     assert [text for text in differences if text] == []
 
 
 def test_every_command_is_compared() -> None:
-    assert {command for command, _, _ in list_options(app)} == set(LIBRARY)
+    assert {command for command, _, _ in list_options(make_app())} == set(LIBRARY)
 
 
 def test_a_made_up_option_is_noticed() -> None:

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from tests.support.command import ytheta
-from ytheta.cli.app import COMMANDS, app
+from ytheta.cli.app import COMMANDS, make_app
 
 PYTHON_TYPE = re.compile(r"<(?:bool|str|int|float|list\[.*?\])>")
 
@@ -21,7 +21,7 @@ def test_no_type_of_python_is_shown(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_flag_takes_no_value_and_other_options_show_theirs(command: str) -> None:
     shown = ytheta(command, "--help").stdout
-    parameters = typer.main.get_command(app).commands[command].params  # type: ignore[attr-defined]
+    parameters = typer.main.get_command(make_app()).commands[command].params  # type: ignore[attr-defined]
     options = [parameter for parameter in parameters if parameter.opts[0].startswith("-")]
     assert options
     for option in options:

@@ -10,7 +10,7 @@ import typer
 
 import ytheta as yt
 from tests.support.command import read_json, refused, ytheta
-from ytheta.cli.app import app
+from ytheta.cli.app import make_app
 from ytheta.cli.robot_options import RobotArgument, RobotOptions, take_robot_options
 
 ROBOT_ARGUMENTS = ("robot", "model")
@@ -43,7 +43,7 @@ def find_missing_options(application: typer.Typer) -> dict[str, set[str]]:
 
 
 def test_no_command_lacks_an_option() -> None:
-    assert find_missing_options(app) == {command: set() for command in COMMANDS}
+    assert find_missing_options(make_app()) == {command: set() for command in COMMANDS}
 
 
 def test_a_command_that_lacks_an_option_is_noticed() -> None:

@@ -16,13 +16,13 @@ POOR_RESULT = """
 import sys, typer
 from ytheta.cli import app, main
 
-@app.app.command()
 def poor():
     for _ in range(2000):
         print("a long table")
         print("a note", file=sys.stderr)
     raise typer.Exit(1)
 
+app.COMMANDS["poor"] = "__main__"
 sys.argv = ["ytheta", "poor"]
 main()
 """

@@ -18,7 +18,7 @@ from ytheta.files.xml_document import parse_xml
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.reading.mjcf.reader import read_mjcf
-from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.toml import parse_robot
 from ytheta.robot.reading.urdf import read_urdf
 
 NAMES = ("q1", "l1", "pi", "x")
@@ -163,6 +163,6 @@ def test_documents_of_any_structure(content: list[str]) -> None:
 def test_texts_of_any_content(content: str | bytes) -> None:
     data = content if isinstance(content, bytes) else content.encode("utf-8", errors="surrogatepass")
     with contextlib.suppress(YthetaError):
-        read_toml(data, Path("robot.toml"), 1e-4)
+        parse_robot(data, Path("robot.toml"), 1e-4)
     with contextlib.suppress(YthetaError):
         parse_xml(data, Path("robot.xml"))

@@ -15,7 +15,7 @@ from ytheta.errors import InputError
 from ytheta.files.symbols import symbol
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import CollisionShape, ShapeKind, make_capsule
-from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.toml import parse_robot
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_writer import save_robot, to_toml
 
@@ -35,7 +35,7 @@ def test_round_trip_detects_a_changed_digit() -> None:
 def test_files_are_written_atomically(tmp_path: Path) -> None:
     robot = read(TWO)
     path = save_robot(robot, tmp_path / "two.toml")
-    assert read_toml(path.read_bytes(), path, 1e-4) == robot
+    assert parse_robot(path.read_bytes(), path, 1e-4) == robot
     assert [file.name for file in tmp_path.iterdir()] == ["two.toml"]
     with pytest.raises(InputError, match=r"use the extension \.toml"):
         save_robot(robot, tmp_path / "two.urdf")

@@ -6,7 +6,7 @@ from functools import cache
 
 from ytheta.conventions import SNAP
 from ytheta.robot.reading import catalog
-from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.toml import parse_robot
 from ytheta.robot.robot import Robot
 
 # Tolerance of doubles of order one; the last digit of a table is 1e-6 or more.
@@ -16,7 +16,7 @@ EXACT = 1e-12
 @cache
 def robot(name: str) -> Robot:
     path = catalog.find_path(name)
-    return read_toml(path.read_bytes(), path, SNAP)
+    return parse_robot(path.read_bytes(), path, SNAP)
 
 
 def edited(name: str, old: str, new: str) -> Robot:
@@ -24,7 +24,7 @@ def edited(name: str, old: str, new: str) -> Robot:
     path = catalog.find_path(name)
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path.name}"
-    return read_toml(text.replace(old, new).encode(), path, SNAP)
+    return parse_robot(text.replace(old, new).encode(), path, SNAP)
 
 
 # Tolerance of numerical derivatives, which lose about five digits of a double.

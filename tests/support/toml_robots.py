@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.toml import parse_robot
 from ytheta.robot.robot import Robot
 
 PATH = Path("robot.toml")
 
 
 def read(text: str, snap: float = 1e-4) -> Robot:
-    return read_toml(text.encode(), PATH, snap)
+    return parse_robot(text.encode(), PATH, snap)
 
 
 TWO = """

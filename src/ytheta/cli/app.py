@@ -1,7 +1,7 @@
 """The Typer application with all commands.
 
 Command modules import only light modules, and the libraries of a command when it runs: help, the version and wrong
-usage load neither NumPy nor Polars nor CasADi.
+usage load neither NumPy nor Polars nor CasADi. A command line that begins with a command loads only its module.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import logging
 import os
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
 from typing import Annotated
@@ -19,29 +20,18 @@ import typer
 from typer.core import TyperCommand
 
 import ytheta
-from ytheta.cli.base import base
-from ytheta.cli.bench import bench
-from ytheta.cli.check import check
-from ytheta.cli.compare import compare
-from ytheta.cli.excite import excite
-from ytheta.cli.export import export
-from ytheta.cli.identify import identify
-from ytheta.cli.inspect import inspect
 from ytheta.cli.interrupts import INTERRUPTED
-from ytheta.cli.payload import payload
-from ytheta.cli.predict import predict
-from ytheta.cli.reproduce import reproduce
-from ytheta.cli.robots import robots
-from ytheta.cli.simulate import simulate
-from ytheta.cli.view import view
 from ytheta.errors import InputError
 from ytheta.files.atomic import record_command_files
 
-_FUNCTIONS = (
-    *(robots, inspect, base, excite, simulate, check, identify, predict, payload, compare, export, view, reproduce),
-    bench,
-)
-COMMANDS = {command.__name__: command for command in _FUNCTIONS}
+# The commands in the order of the help, each with the module whose function of the same name it is.
+COMMANDS = {
+    name: f"ytheta.cli.{name}"
+    for name in (
+        *("robots", "inspect", "base", "excite", "simulate", "check", "identify", "predict", "payload", "compare"),
+        *("export", "view", "reproduce", "bench"),
+    )
+}
 HELP_WIDTH = 120  # characters per line of help, at most
 COMPLETION_VARIABLE = "_YTHETA_COMPLETE"  # set by the script of a shell that asks for completions
 COMPLETION_OPTIONS = ("--install-completion", "--show-completion")
@@ -51,26 +41,19 @@ NUMBER_SENTENCES = {
     "Input should be a valid integer": "this is not a whole number",
 }
 
-app = typer.Typer(
-    name="ytheta",
-    help="Dynamic models of robot arms, from description and measured motion: τ = Y(q, q̇, q̈) θ.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain text: importing Rich would double the time of --help
-    context_settings={"max_content_width": HELP_WIDTH, "help_option_names": ["--help", "-h"]},
-)
-
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code; raise InputError for wrong usage."""
     if not arguments and COMPLETION_VARIABLE not in os.environ:
         typer.echo(format_first_steps())
         return 0
+    named = [name for name in arguments[:1] if name in COMMANDS]
     try:
         # In this mode, Typer returns the code of typer.Exit, and does not print errors itself.
         with record_command_files():
-            code = app(list(arguments), prog_name="ytheta", standalone_mode=False)
+            code = make_app(named or COMMANDS)(list(arguments), prog_name="ytheta", standalone_mode=False)
     except typer.TyperException as error:
-        place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
+        place = " ".join(["ytheta", *named])
         message = _reword(error.format_message())
         raise InputError(message if message.endswith("?") else f"{message}; see {place} --help") from None
     if code == 1 and not set(arguments).isdisjoint(COMPLETION_OPTIONS):
@@ -80,6 +63,23 @@ def run(arguments: Sequence[str]) -> int:
     if code == INTERRUPTED:  # Typer's exit code after Ctrl-C, too
         raise KeyboardInterrupt
     return code or 0
+
+
+def make_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the application with these commands."""
+    app = typer.Typer(
+        name="ytheta",
+        help="Dynamic models of robot arms, from description and measured motion: τ = Y(q, q̇, q̈) θ.",
+        callback=_configure_logging,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain text: importing Rich would double the time of --help
+        context_settings={"max_content_width": HELP_WIDTH, "help_option_names": ["--help", "-h"]},
+    )
+    for name in commands:
+        command = getattr(import_module(COMMANDS[name]), name)
+        text = _make_help(command.__doc__ or "")
+        app.command(cls=PlainCommand, help=text, short_help=text.partition("\n")[0])(command)
+    return app
 
 
 def _reword(message: str) -> str:
@@ -97,7 +97,6 @@ def _print_version(wanted: bool) -> bool:
     return wanted
 
 
-@app.callback()
 def _configure_logging(
     _: Annotated[
         bool,
@@ -142,11 +141,6 @@ class PlainCommand(TyperCommand):
     """Typer's command with the context above."""
 
     context_class = PlainContext
-
-
-for _command in COMMANDS.values():
-    _help = _make_help(_command.__doc__ or "")
-    app.command(cls=PlainCommand, help=_help, short_help=_help.splitlines()[0])(_command)
 
 
 # What ``ytheta`` without arguments prints: the next thing to type.

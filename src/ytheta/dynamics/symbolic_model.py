@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, column, compute_drive_motion
 from ytheta.dynamics.formulations import composite_newton_euler, minimal_newton_euler
@@ -36,6 +36,7 @@ from ytheta.dynamics.vectors import array, dot, inner, multiply_entries, zeros
 from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import find_drive_slices
+from ytheta.robot.parts import parameter_name
 from ytheta.shapes import AnyPerActuated, AnyPerDrive, AnyPerJoint, AnyPerUnknown, Shaped
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.kernels import inverse_dynamics, regressor
 from ytheta.errors import YthetaError
 from ytheta.exporting.source import ExportSource
@@ -37,7 +37,7 @@ from ytheta.identification.model_file import RecordedStates, read_states
 from ytheta.robot.floating import fix_base
 from ytheta.robot.frame import to_rows
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Joint, JointKind
+from ytheta.robot.parts import Drive, Joint, JointKind, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.robot.structure import merge_fixed_links
 from ytheta.shapes import Float, SamplesByJoint

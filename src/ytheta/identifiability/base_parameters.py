@@ -20,13 +20,13 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.conventions import ALL_JOINT_PARAMETERS, FORCE_PARAMETER, LINK_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS, FORCE_PARAMETER, LINK_PARAMETERS
 from ytheta.display import Displayed
 from ytheta.dynamics.kernels import find_or_trace
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.native.graph import Graph
-from ytheta.robot.parts import Joint, JointKind
+from ytheta.robot.parts import Joint, JointKind, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerBase, Shaped, freeze
 

@@ -47,7 +47,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.files.symbols import SymbolKind
@@ -71,6 +70,7 @@ from ytheta.robot.parameters import (
     length_exponents,
     select_parameters,
 )
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 

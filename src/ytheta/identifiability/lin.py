@@ -55,7 +55,6 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.dynamics.formulations.composite_bodies import Constants, compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, dot, inner, zeros
@@ -64,6 +63,7 @@ from ytheta.identifiability.base_parameters import BaseParameters, Combination, 
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
 from ytheta.robot.parameters import find_absent_parameters, length_exponents, select_parameters
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped, Vector3
 

@@ -29,7 +29,6 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.display import Displayed
 from ytheta.dynamics.constraint import clip_velocity, compute_root, compute_sign
 from ytheta.dynamics.mechanism import Motion, casadi_motion, sympy_motion
@@ -47,6 +46,7 @@ from ytheta.identifiability.exact.trigonometric_ring import Function, Trigonomet
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import FRICTION_PARAMETERS, find_absent_parameters, select_parameters
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.torque_errors import TorqueErrors
@@ -24,8 +24,9 @@ from ytheta.identification.priors.description import TYPICAL_SCALE, find_one_way
 from ytheta.identification.priors.prior import Family, PriorCenter
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
-from ytheta.shapes import BaseByBase, PerBase
+from ytheta.shapes import BaseByBase, PerBase, PerParameter
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 # Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:
@@ -302,18 +303,23 @@ def find_other_robot(
     if "description" not in own or len(factors) <= len(placeholders):
         return
     deviation = math.exp(own["description"] + float(np.mean(factors)))
-    links = [name.rpartition(".")[2] in LINK_PARAMETERS for name in base.robot.parameter_names]
-    described, identified = (base.K @ np.where(links, theta, 0.0) for theta in (base.robot.theta, standard.theta))
-    squares = [
-        sum(float(beta[joint.columns] @ joint.gram @ beta[joint.columns]) for joint in equations.joints)
-        for beta in (identified - described, described, identified)
-    ]
-    change = math.sqrt(squares[0] / max(*squares[1:])) if max(squares[1:]) > 0.0 else 0.0
+    owners = np.array([name.rpartition(".")[0] for name in base.robot.parameter_names])
+    links = np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in base.robot.parameter_names])
+
+    def compute_torque(theta: PerParameter) -> float:
+        """The root of the sum of squares of the torques of these links."""
+        beta = base.K @ np.where(links, theta, 0.0)
+        return math.sqrt(sum(float(beta[each.columns] @ each.gram @ beta[each.columns]) for each in equations.joints))
+
+    difference = standard.theta - base.robot.theta
+    size = max(compute_torque(base.robot.theta), compute_torque(standard.theta), np.finfo(float).tiny)
+    # A load or gripper that the description lacks is part of one link; another robot differs at all of them.
+    change = min(compute_torque(np.where(owners == link, 0.0, difference)) for link in set(owners[links])) / size
     if change <= MAX_TORQUE_CHANGE and not (is_beyond_limits and deviation > MAX_MEAN_DEVIATION):
         return
     statement = (
         f"is this log of this robot? The links of the description are typically off by {100.0 * deviation:.0f} %, and "
-        f"identification changes their torques by {100.0 * change:.0f} %"
+        f"without any one of them, identification changes their torques by {100.0 * change:.0f} %"
     )
     remedy = (
         "compare robot, tool and mounting with the recording; if they are right, the masses of the description are "

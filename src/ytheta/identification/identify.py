@@ -21,13 +21,13 @@ from ytheta.identification.equations.selection import (
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.estimator import ESTIMATORS, Estimator, get_estimator
 from ytheta.identification.fit_findings import name_log
-from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.model_file import find_earlier_model, read_identification_table, read_model
 from ytheta.identification.priors.prior import PriorSettings, check_same_parts
 from ytheta.identification.procedure import Request, run_identification
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
+from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import check_inertias_are_complete, list_incomplete_links
 from ytheta.robot.reading.load import load

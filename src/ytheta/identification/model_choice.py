@@ -298,20 +298,22 @@ class _Comparison:
     def equations(self) -> NormalEquations:
         return self.problem.normal_equations()
 
-    def estimate_noise(self, removed: Sequence[Family]) -> Noise:
-        """Return the noise of the fit without prior and without these families."""
+    def estimate_information(self, removed: Sequence[Family]) -> DataInformation:
+        """Return the information of the data, with the noise of the fit without prior and without these families."""
         kept = self.prior.without(removed).axes.any(axis=1)
         columns = select_columns(self.base)
         equations = self.equations.substitute(columns[:, kept], columns @ self.prior.mean)
         weights, solution, _ = solve_reweighted(equations, np.zeros(equations.base_count))
         variances = make_noise(equations, weights, solution, self.inflation).variances
         is_informative = self.equations.reference_squares > 0.0
-        return Noise(np.where(is_informative, variances, np.inf), self.inflation)
-
-    def evaluate(self, removed: Sequence[Family], noise: Noise, similar: _Candidate | None = None) -> _Candidate:
-        """Return the model without these families; ``similar``: a model with similar scales, to start from."""
+        noise = Noise(np.where(is_informative, variances, np.inf), self.inflation)
         solution = solve_weighted(self.equations, noise.weights, self.base.beta)
-        information = DataInformation(solution.beta, noise.compute_factor(solution.decomposition))
+        return DataInformation(solution.beta, noise.compute_factor(solution.decomposition))
+
+    def evaluate(
+        self, removed: Sequence[Family], information: DataInformation, similar: _Candidate | None = None
+    ) -> _Candidate:
+        """Return the model without these families; ``similar``: a model with similar scales, to start from."""
         evidence = Evidence(information, self.prior.without(removed), select_columns(self.base))
         start = None if similar is None else similar.posterior.hyper_by_name
         return _Candidate(tuple(removed), evidence.maximize(start))
@@ -324,10 +326,10 @@ def _remove_families(
     removed: tuple[Family, ...] = ()
     current: _Candidate | None = None
     while True:
-        noise = comparison.estimate_noise(removed)
-        current = comparison.evaluate(removed, noise, current)
+        information = comparison.estimate_information(removed)
+        current = comparison.evaluate(removed, information, current)
         kept = [family for family in considered if family not in removed]
-        simpler = {family: comparison.evaluate((*removed, family), noise, current) for family in kept}
+        simpler = {family: comparison.evaluate((*removed, family), information, current) for family in kept}
         if not simpler:
             break
         factors = {family: current.log_evidence - other.log_evidence for family, other in simpler.items()}
@@ -336,7 +338,7 @@ def _remove_families(
             break
         removed = (*removed, weakest)
     richer = {
-        family: comparison.evaluate([other for other in removed if other is not family], noise, current)
+        family: comparison.evaluate([other for other in removed if other is not family], information, current)
         for family in removed
     }
     return current, {family: (simpler | richer)[family] for family in considered}

@@ -33,7 +33,6 @@ from ytheta.logs.preparing.preparation import AUTO
 from ytheta.robot.reading.load import load
 from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
-from ytheta.robot.toml_writer import to_toml
 from ytheta.shapes import BaseByBase, Bool, PerBase, SamplesByJoint, freeze
 
 if TYPE_CHECKING:
@@ -141,6 +140,8 @@ def save_model(identification: Identification, path: str | Path) -> Path:
 
 def model_to_toml(identification: Identification) -> str:
     """Return a model as TOML text."""
+    from ytheta.robot.toml_writer import to_toml  # imported here, since most results are not saved
+
     return "\n".join([TOML_MARK, to_toml(identification.robot), *format_table(identification), ""])
 
 

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tomlkit
 
 import ytheta
 from ytheta.identification.assessment.torque_errors import TorqueErrors
@@ -252,4 +251,6 @@ def _format_value(value: object) -> str:
         return _format_inline_table(value) if value else "{}"
     if isinstance(value, float):
         return repr(float(value))
+    import tomlkit  # imported here, since most results are not saved
+
     return tomlkit.item(value).as_string()

@@ -56,7 +56,7 @@ from ytheta.identification.fit_findings import (
     find_rests,
 )
 from ytheta.identification.fit_statistics import FitStatistics
-from ytheta.identification.log_inputs import (
+from ytheta.identification.log_checks import (
     check_logs,
     find_held_joints,
     find_logs_of_prior,

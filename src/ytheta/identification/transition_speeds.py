@@ -33,7 +33,7 @@ from ytheta.identification.equations.model_equations import LogEquations, Speeds
 from ytheta.identification.estimators.least_squares import solve_reweighted, solve_weighted
 from ytheta.identification.priors.noise import estimate_correlation
 from ytheta.identification.priors.prior import Family
-from ytheta.shapes import BaseByBase, Float, JointsBySample, PerJoint
+from ytheta.shapes import BaseByBase, Float, JointsBySample, PerBase, PerJoint
 
 # Transition speeds that are tried, as multiples of the lowest speed, which is a thousandth of the highest speed of
 # the log. Chosen on: reasoning; half a decade between neighbours, and the last one is not a transition any more, but
@@ -110,8 +110,12 @@ def _scan(logs: LogEquations, families: Sequence[Family]) -> dict[str, float]:
     alternatives = [_multiply(lowest, dict.fromkeys(lowest, multiple)) for multiple in (1.0, *MULTIPLES)]
     choices = [[k] * len(robot.moving) for k in range(len(alternatives))]
     problems = logs.make_alternatives(families, alternatives, choices)
-    squares = np.array([_compute_residual_squares(problem) for problem in problems])
-    scale = _compute_independent_equations(problems[0])
+    equations = [problem.normal_equations() for problem in problems]
+    beta = [
+        solve_reweighted(each, problem.base.beta)[1].beta for each, problem in zip(equations, problems, strict=True)
+    ]
+    squares = np.array([each.residual_squares(values) for each, values in zip(equations, beta, strict=True)])
+    scale = _compute_independent_equations(problems[0], beta[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = np.nan_to_num(0.5 * scale * np.log(squares[0] / squares), nan=0.0, posinf=0.0, neginf=0.0)
     explains = squares.min(axis=0) <= MAX_REMAINING_SHARE * squares[0]
@@ -180,7 +184,7 @@ def _compute_step(
     equations = problems[0].normal_equations()
     weights, solution, _ = solve_reweighted(equations, problems[0].base.beta)
     squares = equations.residual_squares(solution.beta)
-    scale = _compute_independent_equations(problems[0])
+    scale = _compute_independent_equations(problems[0], solution.beta)
     information = np.sqrt(np.where(squares > 0.0, scale / np.where(squares > 0.0, squares, 1.0), 0.0))[:, np.newaxis]
     beta, *changed_beta = (solve_weighted(each.normal_equations(), weights, solution.beta).beta for each in problems)
     residual, *others = (
@@ -196,22 +200,14 @@ def _compute_step(
     return _Step(np.clip(change, -PRIOR_DEVIATION, PRIOR_DEVIATION), decrease, np.linalg.inv(H), effect)
 
 
-def _compute_residuals(problem: EstimationProblem, beta: Float[np.ndarray, " base"]) -> JointsBySample:
+def _compute_residuals(problem: EstimationProblem, beta: PerBase) -> JointsBySample:
     return np.concatenate([residual for _, residual in problem.residuals(beta)], axis=1)
 
 
-def _compute_residual_squares(problem: EstimationProblem) -> PerJoint:
-    equations = problem.normal_equations()
-    _, solution, _ = solve_reweighted(equations, problem.base.beta)
-    return equations.residual_squares(solution.beta)
-
-
-def _compute_independent_equations(problem: EstimationProblem) -> PerJoint:
-    """Return the number of equations of each joint, divided by the number that counts as one."""
-    equations = problem.normal_equations()
-    _, solution, _ = solve_reweighted(equations, problem.base.beta)
-    correlation = estimate_correlation(problem, solution.beta)
-    return equations.counts / np.maximum(2.0 * correlation.sum(axis=0) - 1.0, 1.0)
+def _compute_independent_equations(problem: EstimationProblem, beta: PerBase) -> PerJoint:
+    """Return the number of equations of each joint, divided by the number that counts as one; ``beta``: the fit."""
+    correlation = estimate_correlation(problem, beta)
+    return problem.normal_equations().counts / np.maximum(2.0 * correlation.sum(axis=0) - 1.0, 1.0)
 
 
 def _multiply(speeds: SpeedsByDrive, multiples: Mapping[str, float]) -> dict[str, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,14 +26,10 @@ from ytheta.logs.reading.read import (
     describe_source,
     read_unchecked,
 )
+from ytheta.logs.reading.read_logs import LogInputs
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerSample
-
-if TYPE_CHECKING:
-    LogInputs = LogInput | Sequence[LogInput]
-else:
-    LogInputs = Any
 
 
 @dataclass(frozen=True, eq=False)

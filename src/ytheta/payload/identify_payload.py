@@ -21,12 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.arguments import check_kind, check_number
-from ytheta.conventions import LINK_PARAMETERS, SNAP, parameter_name
+from ytheta.conventions import LINK_PARAMETERS, SNAP
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
 from ytheta.identifiability.base_parameters import without_regrouping
-from ytheta.identification import log_inputs
+from ytheta.identification import log_checks
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import (
@@ -46,12 +46,14 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
+from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs
 from ytheta.payload.attachment import PAYLOAD, Attachment, find_attachment
 from ytheta.payload.columns import PayloadEquations
 from ytheta.payload.estimation import FRICTION_DRIFT, estimate_payload, make_model_errors
 from ytheta.payload.result import PayloadEstimate, find_consistent_payload
 from ytheta.payload.verdict import PayloadFindingCode, judge_identification, judge_mass, judge_model
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -67,16 +69,16 @@ MAX_TORQUE_SCALE = 1.0
 @limit_blas_threads()
 def identify_payload(
     model: ModelInput,
-    logs: log_inputs.LogInputs,
+    logs: LogInputs,
     *,
-    unloaded: log_inputs.LogInputs | None = None,
+    unloaded: LogInputs | None = None,
     link: str | None = None,
     frame: str | None = None,
     mass: float | None = None,
     name: str = PAYLOAD,
     friction_drift: float = FRICTION_DRIFT,
     torque_scale: float = TORQUE_SCALE,
-    mapping: log_inputs.MappingInputs = None,
+    mapping: MappingInputs = None,
     degrees: bool = False,
     rows: RowsInput = None,
     rate: float | None = None,
@@ -137,13 +139,11 @@ def identify_payload(
     find_attachment(robot, link=link, frame=frame, name=name)
     report("reading the logs")
     options = LogReadingOptions(degrees=degrees, rows=rows, rate=rate, gain=gain, topic=topic)
-    loaded_logs, unloaded_logs = log_inputs.read_logs(
-        robot, logs, unloaded, mapping=mapping, options=options, strict=strict
-    )
+    loaded_logs, unloaded_logs = read_logs(robot, logs, unloaded, mapping=mapping, options=options, strict=strict)
     all_logs = (*loaded_logs, *unloaded_logs)
     _check_logs(robot, loaded_logs, unloaded_logs)
     findings = [finding for log in all_logs for finding in name_log(log.findings, log, all_logs)]
-    findings += log_inputs.find_zero_torques(loaded_logs)
+    findings += log_checks.find_zero_torques(loaded_logs)
     new_logs = unloaded_logs
     with attach_findings(findings):
         if torque_model.identified is None and unloaded_logs:
@@ -192,14 +192,14 @@ def identify_payload(
 def _check_logs(robot: Robot, loaded: Sequence[Log], unloaded: Sequence[Log]) -> None:
     if not loaded:
         raise InputError("there is no log with the payload; give one")
-    log_inputs.check_logs(robot, (*loaded, *unloaded))
+    log_checks.check_logs(robot, (*loaded, *unloaded))
     for log in loaded:
-        if any(log_inputs.is_same_log(log, other) for other in unloaded):
+        if any(log_checks.is_same_log(log, other) for other in unloaded):
             raise InputError(
                 f"{log.source or 'a log'} is given both as a log with and as one without the payload; leave one out"
             )
-    log_inputs.refuse_repeated_logs(loaded)
-    log_inputs.refuse_repeated_logs(unloaded)
+    log_checks.refuse_repeated_logs(loaded)
+    log_checks.refuse_repeated_logs(unloaded)
 
 
 def _check_arguments(mass: float | None, name: str, friction_drift: float, torque_scale: float) -> None:
@@ -311,7 +311,7 @@ def _leave_out_zero_torques(request: PayloadRequest) -> PerJoint | None:
     """
     names = {
         name
-        for finding in log_inputs.find_zero_torques([each.log for each in request.loaded])
+        for finding in log_checks.find_zero_torques([each.log for each in request.loaded])
         for name in finding.names
     }
     if not names:
@@ -344,7 +344,7 @@ def leave_out_known_rows(model: TorqueModel, logs: Sequence[Log]) -> tuple[list[
     new_logs: list[Log] = []
     findings: list[Finding] = []
     for log in logs:
-        known = log_inputs.find_known_rows(model.origin, log)
+        known = log_checks.find_known_rows(model.origin, log)
         if known:
             findings.append(_describe(log, known))
         new_logs += [part for part in _split_off(log, known) if len(part) == len(log) or len(part) >= MIN_SAMPLES]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.identification.assessment.residual_analysis import FrictionPoints, compute_friction_points
 from ytheta.identification.consistency.standard_parameters import Mark
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.plots import Axis, Band, Line
 from ytheta.report.figure import COLOURS, FAINT_COLOUR, MARGIN, line_plot, make_figure
 from ytheta.report.numbers import format_number, parameter_unit
-from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction, compute_friction_factors
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction, compute_friction_factors, parameter_name
 from ytheta.shapes import Float
 
 if TYPE_CHECKING:

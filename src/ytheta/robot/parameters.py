@@ -15,12 +15,11 @@ from ytheta.conventions import (
     JOINT_PARAMETERS,
     LINK_PARAMETERS,
     OPTIONAL_JOINT_PARAMETERS,
-    parameter_name,
 )
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.findings import Finding, Severity
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, JointKind
+from ytheta.robot.parts import Drive, JointKind, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

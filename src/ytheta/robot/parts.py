@@ -30,6 +30,11 @@ from ytheta.shapes import Float
 BASIC_FRICTION = ("viscous", "coulomb", "offset")  # kinds of friction that every drive has unless declared absent
 
 
+def parameter_name(owner: str, parameter: str) -> str:
+    """The name of one standard parameter, such as ``link3.mx`` or ``joint2.fv``."""
+    return f"{owner}.{parameter}"
+
+
 class JointKind(StrEnum):
     """The kinds of joints.
 

@@ -24,7 +24,7 @@ from reprlib import Repr
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import CLOSURE_TOLERANCE, FORCE_PARAMETER, LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.files.symbols import SymbolKind
@@ -45,6 +45,7 @@ from ytheta.robot.parts import (
     Loop,
     Marker,
     Motor,
+    parameter_name,
 )
 from ytheta.robot.structure import Geometry, WrenchCoordinates, is_merged, merge_fixed_links
 from ytheta.shapes import Float, freeze

@@ -16,11 +16,12 @@ from types import NoneType
 import numpy as np
 
 from ytheta.arguments import check_count, check_kind, check_number, is_not_negative, is_positive
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_theta
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

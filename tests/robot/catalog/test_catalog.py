@@ -25,7 +25,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading import catalog
 from ytheta.robot.reading.load import load
-from ytheta.robot.reading.toml import read_toml
+from ytheta.robot.reading.toml import parse_robot
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_writer import to_toml
@@ -115,7 +115,7 @@ def test_an_inconsistent_inertia_is_detected() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip(name: str) -> None:
-    assert read_toml(to_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP) == robot(name)
+    assert parse_robot(to_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP) == robot(name)
 
 
 def test_a_changed_digit_is_detected() -> None:

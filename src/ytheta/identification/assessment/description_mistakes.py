@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.dynamics.kernels import inverse_dynamics, regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.mistake import Interpretation, Mistake
@@ -24,7 +24,7 @@ from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.frame import IDENTITY, Frame, to_rows
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Joint, Loop
+from ytheta.robot.parts import Drive, Joint, Loop, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, SamplesByJoint, Vector3
 

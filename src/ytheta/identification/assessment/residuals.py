@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class ErrorComputation:
         described = replace(self, load=load)
         return described.compute_validation_errors(beta) or described.compute_fit_errors(beta)
 
-    @property
+    @cached_property
     def form(self) -> Differential:
         """The form in which errors are computed."""
         return Differential(self.base, self.equations.settings.min_speed, self.load)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors, find_lowest_friction
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors, find_lowest_friction, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerParameter, PerRow, RowsByParam
 

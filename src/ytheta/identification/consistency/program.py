@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError
 from ytheta.identification.consistency.bounds import BodyBounds, Inequalities, LinearGroup, list_linear_groups
 from ytheta.identification.consistency.reference import PlausibleReference
@@ -29,6 +29,7 @@ from ytheta.identification.consistency.solver import (
     solve_cone_program,
     to_svec,
 )
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, ParamsByParam, PerParameter, PerVariable, SquareMatrix
 

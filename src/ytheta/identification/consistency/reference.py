@@ -33,8 +33,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Matrix3, Matrix4, PerParameter, Vector3, freeze
 

@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limits, raise_coulomb_friction
 from ytheta.identification.consistency.nearest import NearestBodies, prepare_body_program, solve_body_program
@@ -42,7 +41,7 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.priors.noise import PREPARATION_ERROR
 from ytheta.identification.priors.prior import Family, Prior, PriorSettings, invert_rows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.parts import Drive, find_driving_speed
+from ytheta.robot.parts import Drive, find_driving_speed, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     BaseByBase,

@@ -17,7 +17,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import ModelParameters
@@ -33,7 +32,7 @@ from ytheta.logs.preparing.drives import (
 from ytheta.logs.preparing.preparation import AUTO, Preparation
 from ytheta.native.products.row_sums import ReplacedRows
 from ytheta.robot.parameters import FRICTION_PARAMETERS
-from ytheta.robot.parts import Drive
+from ytheta.robot.parts import Drive, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, NonzerosBySample, PerJoint, SamplesByJoint
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import ALL_JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.dynamics.formulations.composite_bodies import compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors
+from ytheta.robot.parts import CURVE_PARAMETERS, Drive, compute_friction_factors, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     Float,

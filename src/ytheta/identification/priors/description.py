@@ -45,13 +45,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS, parameter_name
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.consistency.reference import PlausibleReference, make_plausible_reference
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.prior import EarlierModel, Family, Hyperparameter, Prior, invert_rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import FRICTION_PARAMETERS, with_theta
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, BaseBySelected, Bool, Float, Matrix3, Matrix4, PerBase, PerParameter
 

@@ -84,8 +84,8 @@ def robots() -> Catalog:
 
 
 def _read_entry(name: str) -> CatalogEntry:
-    from ytheta.robot.reading.toml import read_toml
+    from ytheta.robot.reading.toml import parse_robot
 
     path = find_path(name)
-    robot = read_toml(path.read_bytes(), path, snap=0.0)
+    robot = parse_robot(path.read_bytes(), path, snap=0.0)
     return CatalogEntry(name, len(robot.movable), len(robot.loops), robot.about)

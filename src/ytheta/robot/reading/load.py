@@ -203,14 +203,14 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
 
     ``extended_by`` is a chain of files: each extends the next one, and the last one extends ``path``.
     """
-    content = read_bytes(path)
     if path.suffix.lower() == ".toml":
         files = (*extended_by, path)
 
         def read_extended(reference: str, xacro_args: Mapping[str, str]) -> Robot:
             return _read_extended(reference, files, replace(options, xacro_args={**xacro_args, **options.xacro_args}))
 
-        return read_toml(content, path, options.snap, extended=read_extended, has_xacro_args=bool(options.xacro_args))
+        return read_toml(path, options.snap, read_extended, has_xacro_args=bool(options.xacro_args))
+    content = read_bytes(path)
     if path.suffix.lower() not in (*XML_EXTENSIONS, *SDF_EXTENSIONS, XACRO_EXTENSION):
         raise RobotFileError(
             f"{path}: robots are read from .urdf, .xacro, .xml (MJCF), .sdf and .toml files; rename or convert it"

@@ -18,6 +18,7 @@ import numpy as np
 
 from ytheta.conventions import CLOSURE_TOLERANCE, LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError, RobotFileError, suggest_names
+from ytheta.files.bounded import read_bytes
 from ytheta.files.symbols import Angle, SymbolKind, is_length_name, parse_scalar, to_number
 from ytheta.files.toml import Table, describe_value, parse_toml, to_finite_number
 from ytheta.robot import parts
@@ -39,7 +40,12 @@ UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of
 ExtendedReader: TypeAlias = Callable[[str, Mapping[str, str]], Robot]
 
 
-def read_toml(
+def read_toml(path: Path, snap: float, extended: ExtendedReader, *, has_xacro_args: bool) -> Robot:
+    """Read a robot from a TOML file; ``parse_robot`` describes the arguments."""
+    return parse_robot(read_bytes(path), path, snap, extended, has_xacro_args=has_xacro_args)
+
+
+def parse_robot(
     content: bytes,
     path: Path,
     snap: float,
@@ -47,7 +53,7 @@ def read_toml(
     *,
     has_xacro_args: bool = False,
 ) -> Robot:
-    """Read a robot from the content of a TOML file.
+    """Return the robot of the content of a TOML file.
 
     ``extended`` reads the robot that the file extends, with the xacro arguments of the file.
     ``has_xacro_args``: the user gives xacro arguments, which is an error if the file does not extend another robot.

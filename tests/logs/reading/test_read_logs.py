@@ -14,9 +14,9 @@ import pytest
 import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from ytheta.errors import InputError
-from ytheta.identification.log_inputs import read_logs
 from ytheta.logs.log import Log
 from ytheta.logs.reading.read import LogReadingOptions
+from ytheta.logs.reading.read_logs import read_logs
 
 ROBOT = yt.load("lu-two-link")
 

@@ -42,7 +42,7 @@ MAX_MASS_CHANGE = 0.3
 # from which on a finding names the link. Chosen on: reasoning; four are a factor e, which no usual error of a design
 # file explains.
 MIN_MASS_DEVIATIONS = 4.0
-# Largest number of links that are named for their masses.
+# Largest number of links that are named for their masses. It affects only the length of the list.
 MAX_LINKS_WITH_MASS = 3
 
 

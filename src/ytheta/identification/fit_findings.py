@@ -48,7 +48,7 @@ MAX_TORQUE_CHANGE, MAX_TORQUE_CHANGE_OF_OTHERS = 0.6, 0.2
 # the description: two contradictions of different kinds. Chosen on: the same robots; right descriptions reach 0.42,
 # those of other arms 0.6 to 2, but some simulated arms with a gripper 0.6 as well.
 MAX_MEAN_DEVIATION = 0.55
-# Largest number of links that are named for their masses.
+# Largest number of links that are named for their masses. It affects only the length of the list.
 MAX_LINKS_WITH_MASS = 3
 
 

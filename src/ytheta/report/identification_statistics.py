@@ -305,9 +305,9 @@ def explain_prior(identification: Identification) -> str:
     is_chosen = bool(posterior.prior.design[links].any())
     by = "chosen by the data" if is_chosen else "given"
     deviation = format_percent(100.0 * prior["relative_deviation"], 2)
-    text = f"prior: {words[identification.origin.prior]}, expected to be off by {deviation} ({by})"
     if {DESCRIPTION.name, PLACEHOLDERS.name} <= scales.keys():
-        text += f", its placeholders by {format_percent(100.0 * scales[PLACEHOLDERS.name], 2)}"
+        deviation += f", its placeholders by {format_percent(100.0 * scales[PLACEHOLDERS.name], 2)}"
+    text = f"prior: {words[identification.origin.prior]}, expected to be off by {deviation} ({by})"
     released = list_released_links(scales)
     if released:
         names = ", ".join(f"{name} (×{format_number(factor, 2)})" for name, factor in released)

@@ -12,8 +12,8 @@ from scipy.stats import multivariate_normal
 from tests.support.diagnosis_runs import Run, simulate_run
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.interpretation import (
-    LINK_DEVIATION_STD,
     DEVIATION_STD,
+    LINK_DEVIATION_STD,
     MIN_ERROR,
     Interpretation,
     compute_correlation_times,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ Kind = tuple[
     str,
     Callable[[MotionSamples, int, float], MotionSamples],
     Callable[[np.random.Generator], float],
-    Callable[[dict, int], float],
+    Callable[[dict[str, Any], int], float],
     Callable[[float], float],
     float,
 ]

@@ -208,8 +208,9 @@ def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
 def _describe_as(interpretation: Interpretation, robot: Robot) -> Equations:
     """Return the equations of the log with another description of the robot."""
     base = base_parameters(robot, parameters=interpretation.base.selected)
-    problem = replace(interpretation.problem, form=Differential(base))
-    other = replace(interpretation, problem=problem, form=problem.form, expectation=expect_description(problem))
+    form = Differential(base)
+    problem = replace(interpretation.problem, form=form)
+    other = replace(interpretation, problem=problem, form=form, expectation=expect_description(problem))
     return other.make_equations(interpretation.samples)
 
 

@@ -11,18 +11,26 @@ mistake is not reported here: descriptions may be placeholders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.description_mistakes import is_on_earth, list_gravities, list_length_units
-from ytheta.identification.assessment.interpretation import Fit, Interpretation
-from ytheta.identification.assessment.suspects import RARE_LOG_ODDS, Line, Mistake, list_lines, list_mistakes
+from ytheta.identification.assessment.interpretation import MAX_COUNT, TINY, Fit, Interpretation
+from ytheta.identification.assessment.suspects import (
+    RARE_LOG_ODDS,
+    Line,
+    Mistake,
+    count_independent,
+    list_lines,
+    list_mistakes,
+)
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, LogFindingCode
 
 # Logarithm of the odds that a log has a given mistake, before it was seen. Chosen on: rule of thumb; one in a thousand.
 PRIOR_LOG_ODDS = -np.log(1e3)
@@ -36,6 +44,12 @@ MAX_MENDED_ERROR = 0.5
 # Error of the fit of all joints after mending, relative to that before, above which a mistake explains nothing. Chosen
 # on: rule of thumb.
 MAX_ERROR_RATIO = 1.1
+# Difference between torques and what they are a copy of, relative to the torques. Chosen on: reasoning; both passed the
+# same low-pass.
+MAX_COPY_DIFFERENCE = 0.02
+# Largest error of a joint, relative to the standard deviation of its torque, and power of friction, relative to that of
+# the torques, up to which torques are those of a model. Chosen on: reasoning; no sensor or drive is so exact.
+MAX_MODEL_ERROR = 1e-3
 # Mistakes of the quick search that are compared precisely. Chosen on: rule of thumb.
 MAX_COMPARED = 4
 # Evaluations with which the value of a mistake is refined. Chosen on: rule of thumb.
@@ -53,6 +67,7 @@ class Comparison:
     mistake: Mistake
     before: Fit
     after: Fit
+    null: Fit  # of the log as recorded
     std: float | None = None  # of the value, if the mistake has one
 
     @property
@@ -78,14 +93,18 @@ def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Find
     ``logs`` are those of the problem as they were read; their velocities show the unit of time.
     """
     interpretation = Interpretation.of(problem)
+    doubts = tuple(find_doubtful_torques(interpretation)) if logs else ()
     # The size of a robot is certain, and no other mistake can be told from its log as long as it is wrong.
-    best = choose_mistake(interpretation, list(list_length_units(interpretation)))
-    best = best or choose_mistake(interpretation, list(_list_suspects(interpretation)), logs)
-    return () if best is None else (make_finding(interpretation, best),)
+    for list_suspects in (list_length_units, partial(_list_suspects, logs=logs)):
+        best = choose_mistake(interpretation, list_suspects)
+        if best is not None:
+            return (*doubts, make_finding(interpretation, best))
+    return doubts
 
 
-def _list_suspects(interpretation: Interpretation) -> Iterator[Mistake]:
+def _list_suspects(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake | Line]:
     yield from list_mistakes(interpretation)
+    yield from list_lines(interpretation, logs)
     if looks_wrong(interpretation):
         yield from list_gravities(interpretation)
 
@@ -98,30 +117,45 @@ def looks_wrong(interpretation: Interpretation) -> bool:
 
 
 def choose_mistake(
-    interpretation: Interpretation, mistakes: Sequence[Mistake], logs: Sequence[Log] | None = None
+    interpretation: Interpretation, list_suspects: Callable[[Interpretation], Iterator[Mistake | Line]]
 ) -> Comparison | None:
-    """Return the likeliest mistake, if it is likely enough; with logs, also of those that have a value."""
+    """Return the likeliest mistake, if it is likely enough."""
+    # Residuals that a mistake causes are correlated for longer than those of the noise. Therefore all joints count
+    # alike in the search, and the number of independent equations is that of the log with the mistake mended.
+    alike = replace(interpretation, counts=np.minimum(interpretation.samples.mask.sum(axis=0), MAX_COUNT))
+    rough = [(place, each) for place, each in enumerate(_compare_quickly(alike, list_suspects)) if each is not None]
+    rough.sort(key=lambda pair: -pair[1].log_evidence)
+    counts = [count_independent(interpretation, each.mistake, each.after) for _, each in rough[:MAX_COMPARED]]
+    counted = replace(interpretation, counts=np.max([interpretation.counts, *counts], axis=0))
+    kept = {place for place, _ in rough[:MAX_COMPARED]}
+    suspects = (each for place, each in enumerate(list_suspects(counted)) if place in kept)
+    found = [_compare_precisely(counted, each) for each in _compare_quickly(counted, lambda _: suspects) if each]
+    joints = interpretation.robot.actuated
+    likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
+    return max(likely, key=lambda each: each.log_evidence, default=None)
+
+
+def _compare_quickly(
+    interpretation: Interpretation, list_suspects: Callable[[Interpretation], Iterator[Mistake | Line]]
+) -> Iterator[Comparison | None]:
+    """Yield the comparison of each suspect, with quick fits; None if a mistake is impossible or harmless."""
     null = interpretation.fit
     quick_null = interpretation.equations.fit(None, null)
-    fits = ((mistake, mistake.fit(null)) for mistake in mistakes)
-    found = [Comparison(mistake, quick_null, fit) for mistake, fit in fits if fit is not None]
-    for line in () if logs is None else list_lines(interpretation, logs):
-        comparison = search_line(line, null, quick_null)
-        found += [] if comparison is None else [comparison]
-    found.sort(key=lambda each: -each.log_evidence)
-    best: Comparison | None = None
-    for rough in found[:MAX_COMPARED]:
-        after = rough.mistake.fit()
-        if after is None:
-            continue
-        # Of a harmless value, only the quick fit is known; what it gains is added to the log as recorded.
-        gain = rough.before.log_evidence - quick_null.log_evidence
-        before = replace(null, log_evidence=null.log_evidence + gain)
-        comparison = replace(rough, before=before, after=after)
-        is_likely = comparison.log_odds >= MIN_LOG_ODDS and comparison.explains(interpretation.robot.actuated)
-        if is_likely and (best is None or comparison.log_evidence > best.log_evidence):
-            best = comparison
-    return best
+    for suspect in list_suspects(interpretation):
+        if isinstance(suspect, Line):
+            yield search_line(suspect, null, quick_null)
+        else:
+            fit = suspect.fit(null)
+            yield None if fit is None else Comparison(suspect, quick_null, fit, quick_null)
+
+
+def _compare_precisely(interpretation: Interpretation, rough: Comparison) -> Comparison | None:
+    after, null = rough.mistake.fit(), interpretation.fit
+    if after is None:
+        return None
+    # Of a harmless value, only the quick fit is known; what it gains is added to the log as recorded.
+    gain = rough.before.log_evidence - rough.null.log_evidence
+    return replace(rough, before=replace(null, log_evidence=null.log_evidence + gain), after=after)
 
 
 def search_line(line: Line, null: Fit, quick_null: Fit) -> Comparison | None:
@@ -162,7 +196,7 @@ def search_line(line: Line, null: Fit, quick_null: Fit) -> Comparison | None:
     if before.log_evidence < quick_null.log_evidence:
         before = quick_null
     mistake = made[best]
-    return Comparison(replace(mistake, log_odds=mistake.log_odds + RARE_LOG_ODDS), before, after, std)
+    return Comparison(replace(mistake, log_odds=mistake.log_odds + RARE_LOG_ODDS), before, after, quick_null, std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:
@@ -188,6 +222,29 @@ def make_finding(interpretation: Interpretation, comparison: Comparison) -> Find
         mistake.names,
         fields=fields,
     )
+
+
+def find_doubtful_torques(interpretation: Interpretation) -> Iterator[Finding]:
+    """Yield findings about torques that are copies of the motion, or that no sensor can have measured."""
+    motion, tau, joints = interpretation.samples.motion, interpretation.samples.tau, interpretation.robot.actuated
+    for noun, values in (("position", motion.q), ("velocity", motion.qd), ("acceleration", motion.qdd)):
+        rest = np.linalg.norm(tau - values, axis=0) <= MAX_COPY_DIFFERENCE * np.linalg.norm(tau, axis=0)
+        names = tuple(name for name, is_copy in zip(joints, rest & tau.any(axis=0), strict=True) if is_copy)
+        if names:
+            statement = f"the torque of {', '.join(names)} equals the {noun}"
+            remedy = "name the columns of torques in the mapping"
+            yield Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, names)
+    fit, friction = interpretation.fit, interpretation.equations.friction
+    power = np.sum(friction @ fit.beta) / max(float(np.mean(np.sum(abs(tau * motion.qd), axis=1))), TINY)
+    if friction.any() and fit.errors.max() <= MAX_MODEL_ERROR and abs(power) <= MAX_MODEL_ERROR:
+        yield Finding(
+            LogFindingCode.COMPUTED_TORQUE,
+            Severity.NOTE,
+            f"a model without friction fits all torques to {100.0 * fit.errors.max():.1g} %, better than any sensor "
+            "measures",
+            "if the log is not simulated, the torques are those of the controller's own model; record currents or "
+            "measured torques instead",
+        )
 
 
 def _format_percent(error: float) -> str:

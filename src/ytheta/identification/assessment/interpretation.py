@@ -33,7 +33,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.estimators.empirical_bayes import make_prior, select_columns
-from ytheta.identification.priors.description import TYPICAL_SCALE, compute_torque_units
+from ytheta.identification.priors.description import compute_torque_units
 from ytheta.identification.priors.prior import Family, PriorSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS, list_incomplete_links
@@ -161,7 +161,7 @@ def expect_standard_parameters(problem: EstimationProblem, base: BaseParameters)
         prior.names,
         np.where(rigid, prior.mean, 0.0),
         prior.axes[:, is_link] * scales[is_link],
-        prior.design[np.ix_(is_link, single)],
+        prior.design[is_link][:, single],
         DRIVE_SHARE * np.diag(unit)[:, others],
     )
 
@@ -173,7 +173,7 @@ class Fit:
     Attributes
     ----------
     log_evidence  log Z for the likeliest deviation of the description
-    deviations    logarithms of that of the whole description, relative to a typical one, and of the links, relative to it
+    deviations    logarithms of those of the description, relative to a typical one, and of links, relative to it
     beta          the parameters
     errors        residual of each joint, relative to the standard deviation of its torque
     total         residual of all joints, relative to the RMS of all torques
@@ -287,16 +287,14 @@ class Interpretation:
         """Return the interpretation of the equations of a fit."""
         form = problem.form if isinstance(problem.form, Differential) else Differential(problem.base)
         samples = select_samples(problem, form)
-        counts = samples.mask.sum(axis=0)
-        first = cls(problem, form, samples, expect_description(problem), counts)
-        return replace(first, counts=np.minimum(counts / first._compute_correlation_times(), MAX_COUNT))
+        first = cls(problem, form, samples, expect_description(problem), samples.mask.sum(axis=0))
+        return replace(first, counts=first.count_independent(samples, first.fit.beta))
 
-    def _compute_correlation_times(self) -> PerJoint:
-        """Return the number of samples that count as one, from the residuals of a fit of independent ones."""
-        rows = self.compute_rows(self.samples)
-        beta = self.make_equations(self.samples).fit().beta
-        torque = np.stack([beta[columns] @ own for columns, own in rows], axis=1)
-        return compute_correlation_times((self.samples.tau - torque) * self.samples.mask)
+    def count_independent(self, samples: Samples, beta: Float[np.ndarray, " columns"]) -> PerJoint:
+        """Return the number of independent equations of each joint, from the residuals of samples."""
+        torque = np.stack([beta[columns] @ own for columns, own in self.compute_rows(samples)], axis=1)
+        times = compute_correlation_times((samples.tau - torque) * samples.mask)
+        return np.minimum(samples.mask.sum(axis=0) / times, MAX_COUNT)
 
     @property
     def base(self) -> ModelParameters:
@@ -393,7 +391,7 @@ def compute_correlation_times(residual: SamplesByJoint) -> PerJoint:
 
 
 # Samples in which mistakes are searched; mistakes that matter are visible in fewer. Chosen on: rule of thumb.
-MAX_SAMPLES = 800
+MAX_SAMPLES = 500
 # Number of pieces of the logs from which samples are selected. Chosen on: rule of thumb.
 MAX_PIECES = 16
 MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory; affects only memory

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -51,6 +51,7 @@ class Mistake:
     torque     matrix that mends the torques; None if they are right
     names      joints concerned
     fields     values of the statement, for programs
+    samples    the mended motion; None if it is right
     log_odds   logarithm of what speaks for the mistake beside the equations, relative to other mistakes
     reason     what that is, as a clause
     """
@@ -62,6 +63,7 @@ class Mistake:
     torque: SquareMatrix | None = None
     names: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
+    samples: Samples | None = None
     log_odds: float = 0.0
     reason: str = ""
 
@@ -113,6 +115,15 @@ def _change_motion(interpretation: Interpretation, samples: Samples) -> Callable
     return cache(lambda: interpretation.make_equations(samples))
 
 
+def count_independent(interpretation: Interpretation, mistake: Mistake, fit: Fit) -> PerJoint:
+    """Return the number of independent equations of each joint if this mistake was made and is mended."""
+    samples = mistake.samples or interpretation.samples
+    if len(fit.beta) != len(interpretation.expectation.mean):  # another description, with other parameters
+        return interpretation.counts
+    tau = samples.tau if mistake.torque is None else samples.tau @ mistake.torque.T
+    return interpretation.count_independent(replace(samples, motion=replace(samples.motion, tau=tau)), fit.beta)
+
+
 def _get_equations(interpretation: Interpretation) -> Callable[[], Equations]:
     return lambda: interpretation.equations
 
@@ -153,12 +164,12 @@ def list_torque_scales(interpretation: Interpretation) -> Iterator[Line]:
     count = len(interpretation.robot.actuated)
     powers = tuple(float(each) for each in np.log(10.0) * np.arange(-6, 7) if each)
     if interpretation.has_inertias:
-        starts = tuple(float(each) for each in np.log(10.0) * np.arange(-6.0, 6.1, 0.5) if each)
+        starts = tuple(sorted({*powers, -1.0, 1.0}))
         every = np.ones(count, dtype=bool)
-        yield Line(lambda x: _make_scale(interpretation, every, x), starts, MAX_SCALE, powers)
+        yield Line(partial(_make_scale, interpretation, every), starts, MAX_SCALE, powers)
     for chosen in np.eye(count, dtype=bool) if count > 1 else ():
-        starts = tuple(np.log([1e-3, 0.01, 0.1, 0.3, 0.66, 1.5, 3.3, 10.0, 100.0, 1e3]).tolist())
-        yield Line(lambda x, chosen=chosen: _make_scale(interpretation, chosen, x), starts, MAX_GAIN, powers)
+        starts = tuple(np.log([1e-3, 0.03, 0.25, 0.6, 1.7, 4.0, 30.0, 1e3]).tolist())
+        yield Line(partial(_make_scale, interpretation, chosen), starts, MAX_GAIN, powers)
 
 
 def _make_scale(interpretation: Interpretation, chosen: Bool[np.ndarray, " joints"], value: float) -> Mistake:
@@ -191,10 +202,11 @@ def _make_scale(interpretation: Interpretation, chosen: Bool[np.ndarray, " joint
 def list_orders(interpretation: Interpretation) -> Iterator[Mistake]:
     """Yield other orders of the columns of torques, of positions, and of both."""
     for order in list_permutations(interpretation.robot.actuated):
-        equations = _change_motion(interpretation, interpretation.samples.permute(order))
+        samples = interpretation.samples.permute(order)
+        equations = _change_motion(interpretation, samples)
         yield make_order(interpretation, order, "tau", _get_equations(interpretation))
-        yield make_order(interpretation, order, "q and tau", equations)
-        yield make_order(interpretation, order, "q", equations)
+        yield replace(make_order(interpretation, order, "q and tau", equations), samples=samples)
+        yield replace(make_order(interpretation, order, "q", equations), samples=samples)
 
 
 def list_permutations(joints: tuple[str, ...]) -> list[Int[np.ndarray, " joints"]]:
@@ -268,7 +280,8 @@ def list_position_signs(interpretation: Interpretation) -> Iterator[Mistake]:
     for j in mapped:
         name, signs = joints[j], np.ones(len(joints))
         signs[j] = -1.0
-        equations = _change_motion(interpretation, interpretation.samples.reverse(signs))
+        samples = interpretation.samples.reverse(signs)
+        equations = _change_motion(interpretation, samples)
         row = format_row(signs[mapped])
         yield Mistake(
             FitFindingCode.POSITION_SIGN,
@@ -278,6 +291,7 @@ def list_position_signs(interpretation: Interpretation) -> Iterator[Mistake]:
             None,
             (name,),
             {"signs": signs.tolist(), "torque": False},
+            samples,
             RARE_LOG_ODDS,
         )
         yield Mistake(
@@ -288,6 +302,7 @@ def list_position_signs(interpretation: Interpretation) -> Iterator[Mistake]:
             np.diag(signs),
             (name,),
             {"signs": signs.tolist(), "torque": True},
+            samples,
             RARE_LOG_ODDS,
         )
 
@@ -313,14 +328,16 @@ def _make_unit(
     names = tuple(name for name, is_wrong in zip(joints, chosen, strict=True) if is_wrong)
     entries = [text if chosen[k] else '"metres"' if slides[k] else '"radians"' for k in find_mapped(interpretation)]
     size = "in degrees" if factor == DEGREE else f"{1.0 / factor:.0f} times too large"
+    samples = interpretation.samples.scale_positions(factors)
     return Mistake(
         FitFindingCode.POSITION_SCALE,
         f"the position of {', '.join(names)} is {size}",
         f"write [scale] q = [{', '.join(entries)}] in the mapping, and scale qd likewise, if it is recorded",
-        _change_motion(interpretation, interpretation.samples.scale_positions(factors)),
+        _change_motion(interpretation, samples),
         None,
         names,
         {"factors": factors.tolist()},
+        samples,
     )
 
 
@@ -328,11 +345,11 @@ def list_offsets(interpretation: Interpretation) -> Iterator[Line]:
     """Yield errors of the zero position of each joint."""
     slides = find_slides(interpretation)
     for j in find_mapped(interpretation).tolist():
-        starts: Float[np.ndarray, " starts"] = np.radians([-145.0, -90.0, -35.0, -12.0, 12.0, 35.0, 90.0, 145.0, 180.0])
+        starts: Float[np.ndarray, " starts"] = np.radians([-135.0, -90.0, -40.0, -12.0, 12.0, 40.0, 90.0, 135.0, 180.0])
         tolerance, usual = MAX_OFFSET, tuple(np.radians([-90.0, 90.0, 180.0]).tolist())
         if slides[j]:
             starts, tolerance, usual = np.array([-0.3, -0.1, -0.03, 0.03, 0.1, 0.3]), MAX_SLIDE_OFFSET, ()
-        yield Line(lambda x, j=j: _make_offset(interpretation, j, x), tuple(starts.tolist()), tolerance, usual)
+        yield Line(partial(_make_offset, interpretation, j), tuple(starts.tolist()), tolerance, usual)
 
 
 def _make_offset(interpretation: Interpretation, j: int, value: float) -> Mistake:
@@ -343,14 +360,16 @@ def _make_offset(interpretation: Interpretation, j: int, value: float) -> Mistak
     exact = value if text.startswith('"') else float(text)
     offsets = np.where(np.arange(len(joints)) == j, exact, 0.0)
     row = ", ".join(text if k == j else "0" for k in mapped)
+    samples = interpretation.samples.offset(offsets)
     return Mistake(
         FitFindingCode.POSITION_OFFSET,
         f"the zero position of {joints[j]} is off by {size}",
         f"write [offset] q = [{row}] in the mapping, added to any offsets already there",
-        _change_motion(interpretation, interpretation.samples.offset(offsets)),
+        _change_motion(interpretation, samples),
         None,
         (joints[j],),
         {"offsets": offsets.tolist()},
+        samples,
     )
 
 
@@ -375,7 +394,7 @@ def list_orientations(interpretation: Interpretation) -> Iterator[Mistake]:
             mended = replace(samples, motion=replace(motion, q=q, qd=qd, qdd=qdd))
             equations = _change_motion(interpretation, mended)
             names = robot.base_coordinates[3:]
-            yield Mistake(FitFindingCode.ORIENTATION, statement, remedy, equations, None, names)
+            yield Mistake(FitFindingCode.ORIENTATION, statement, remedy, equations, None, names, samples=mended)
 
 
 # Time: its unit or rate, and delays.
@@ -420,7 +439,7 @@ def make_time_line(interpretation: Interpretation, logs: Sequence[Log]) -> Line:
     starts = {-0.25, -0.08, 0.08, 0.25, *np.log([1e-3, 0.1, 0.25, 0.5, 2.0, 4.0, 10.0, 1e3]).tolist()}
     if ratio is not None and abs(ratio.median) > MAX_TIME:
         starts.add(-ratio.median)
-    return Line(lambda x: _make_time(interpretation, ratio, x), tuple(sorted(starts)), MAX_TIME, usual)
+    return Line(partial(_make_time, interpretation, ratio), tuple(sorted(starts)), MAX_TIME, usual)
 
 
 def _make_time(interpretation: Interpretation, ratio: VelocityRatio | None, value: float) -> Mistake:
@@ -430,13 +449,15 @@ def _make_time(interpretation: Interpretation, ratio: VelocityRatio | None, valu
     reason = ""
     if ratio is not None and log_odds > 0.0:
         reason = f"recorded velocity is {np.exp(ratio.median):.3g} times the derivative of position in all joints"
+    samples = interpretation.samples.stretch(factor)
     return Mistake(
         FitFindingCode.TIME_SCALE,
         f"time steps are {format_number(size)} times too {kind}",
         f"write [scale] t = {format_number(factor)} in the mapping, or multiply its rate by "
         f"{format_number(1.0 / factor)}",
-        _change_motion(interpretation, interpretation.samples.stretch(factor)),
+        _change_motion(interpretation, samples),
         fields={"factor": factor},
+        samples=samples,
         log_odds=log_odds,
         reason=reason,
     )
@@ -448,15 +469,11 @@ def list_delays(interpretation: Interpretation) -> Iterator[Line]:
     starts = (-0.1, -0.04, 0.04, 0.1)
     every = np.ones(count, dtype=bool)
     longer = (-0.5, -0.25, *starts, 0.25, 0.5)
-    yield Line(lambda x: _make_delay(interpretation, "tau", every, x), longer, MAX_DELAY)
+    yield Line(partial(_make_delay, interpretation, "tau", every), longer, MAX_DELAY)
     for quantity in ("q", "tau") if count > 1 else ():
         for j in mapped:
             chosen = np.arange(count) == j
-            yield Line(
-                lambda x, quantity=quantity, chosen=chosen: _make_delay(interpretation, quantity, chosen, x),
-                starts,
-                MAX_DELAY,
-            )
+            yield Line(partial(_make_delay, interpretation, quantity, chosen), starts, MAX_DELAY)
 
 
 def _make_delay(
@@ -475,14 +492,15 @@ def _make_delay(
         statement = f"the {noun} of {', '.join(names)} was recorded about {abs(value):.2g} s {when} than the others"
         row = format_row(np.where(chosen, value, 0.0)[find_mapped(interpretation)])
     likewise = ", and the same for qd, if it is recorded" if quantity == "q" else ""
-    advance = samples.advance_torques if quantity == "tau" else samples.advance_positions
+    samples = (samples.advance_torques if quantity == "tau" else samples.advance_positions)(value, chosen)
     return Mistake(
         FitFindingCode.DELAY,
         statement,
         f"write [delay] {quantity} = {row} in the mapping{likewise}",
-        _change_motion(interpretation, advance(value, chosen)),
+        _change_motion(interpretation, samples),
         names=names,
         fields={"delay": value, "quantity": quantity},
+        samples=samples,
     )
 
 

@@ -130,8 +130,8 @@ def move_delayed(log: Log, columns: Sequence[ColumnOrigin], source: str) -> Log:
     if not any(delays):
         return log
     t = np.maximum.accumulate(log.t)  # the checks report times that run backwards
-    arrays = {"q": log.q.copy(), "qd": None if log.qd is None else log.qd.copy(), "tau": log.tau}
-    arrays["tau"] = None if log.tau is None else log.tau.copy()
+    q, qd, tau = log.q.copy(), None if log.qd is None else log.qd.copy(), None if log.tau is None else log.tau.copy()
+    arrays = {"q": q, "qd": qd, "tau": tau}
     for column in columns:
         values = arrays.get(column.quantity)
         if column.delay and values is not None:
@@ -143,7 +143,7 @@ def move_delayed(log: Log, columns: Sequence[ColumnOrigin], source: str) -> Log:
     stop = int(np.searchsorted(t, t[-1] - max(0.0, *delays), side="right"))
     if stop - first < 2:
         raise InputError(f"{source} is shorter than the delays of its columns; give the delays in seconds")
-    return replace(log, q=arrays["q"], qd=arrays["qd"], tau=arrays["tau"]).select_rows(first, stop)
+    return replace(log, q=q, qd=qd, tau=tau).select_rows(first, stop)
 
 
 def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ...]:

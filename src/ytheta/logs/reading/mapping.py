@@ -82,7 +82,8 @@ class ColumnMapping:
 
         sections = {name: {key: cut(each) for key, each in getattr(self, name).items()} for name in FACTOR_SECTIONS}
         gain = None if self.gain is None else cut(self.gain)
-        return replace(self, **sections, gain=gain)
+        scale, sign, offset, delay = (sections[name] for name in FACTOR_SECTIONS)
+        return replace(self, scale=scale, sign=sign, offset=offset, delay=delay, gain=gain)
 
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:

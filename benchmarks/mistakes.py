@@ -1,8 +1,11 @@
 """Planted mistakes: are they named, and is nothing named on clean logs?
 
 Every mistake is planted on simulated robots, whose descriptions are off by 20 % or lack a load, and on recorded logs.
+With ``--draws N``, N mistakes of random kinds are planted on every recording, with random values and joints; results
+are counted by kind, and by whether the mistake raises the held-out error by a tenth, that of the last 30 % of the log.
 
     python -m benchmarks.mistakes --only ur10 --json FILE
+    python -m benchmarks.mistakes --draws 20 --json FILE
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ from ytheta.robot.parts import JointKind
 
 CLEAN = "clean"
 MOON = 1.62 / 9.81
+MIN_MATERIAL_RATIO = 1.1
+HOLD_OUT = 30.0  # percent
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,15 @@ class Outcome:
     said: str
     right: bool
     seconds: float
+    held_out: float | None = None  # percent
+    clean_held_out: float | None = None
+
+    @property
+    def is_material(self) -> bool:
+        """Whether the mistake raises the held-out error by a tenth, or the log is refused."""
+        if self.held_out is None or self.clean_held_out is None:
+            return True
+        return self.held_out >= MIN_MATERIAL_RATIO * self.clean_held_out
 
 
 def _make_table(log: yt.Log) -> dict[str, Any]:
@@ -133,6 +147,18 @@ def _delay_torques(recording: Recording, seconds: float) -> Planted:
     return Planted(recording.robot, {**table, "tau": np.array(recording.log.tau)[:-rows]}, "delay")
 
 
+def _delay(recording: Recording, seconds: float, quantities: str, joint: int | None = None) -> Planted:
+    """Values of some quantities, of one joint or all, are those of ``seconds`` earlier."""
+    table = _make_table(recording.log)
+    t = table["t"]
+    for name in quantities.split():
+        for k in range(table["q"].shape[1]) if name in table else ():
+            if joint in (None, k):
+                table[name][:, k] = np.interp(t - seconds, t, table[name][:, k])
+    names = () if joint is None else (recording.log.joints[joint],)
+    return Planted(recording.robot, table, "delay", names)
+
+
 def _scale_lengths(recording: Recording, factor: float, *, centers: bool) -> Planted:
     robot = scale_lengths(recording.robot, factor, scale_centers=centers, scale_moments=False)
     return _describe(recording, "lengths", robot)
@@ -173,6 +199,53 @@ MISTAKES: dict[str, Callable[[Recording], Planted]] = {
     "zero of joint 2 off by 90 degrees": lambda r: _shift_zero(r, 1, np.pi / 2.0),
     "torques 0.1 s late": lambda r: _delay_torques(r, 0.1),
     "positions in degrees": _use_degrees,
+}
+
+
+def _draw_factor(rng: np.random.Generator, low: float, high: float) -> float:
+    """Return a factor between ``low`` and ``high``, or its inverse."""
+    return float(np.exp(rng.choice([-1.0, 1.0]) * rng.uniform(np.log(low), np.log(high))))
+
+
+def _draw_sign(rng: np.random.Generator) -> float:
+    return float(rng.choice([-1.0, 1.0]))
+
+
+def _draw_pair(rng: np.random.Generator, recording: Recording) -> tuple[int, int]:
+    first, second = rng.choice(len(recording.log.joints), 2, replace=False)
+    return int(first), int(second)
+
+
+def _draw_joint(rng: np.random.Generator, recording: Recording) -> int:
+    return int(rng.integers(len(recording.log.joints)))
+
+
+def _draw_hinge(rng: np.random.Generator, recording: Recording) -> int:
+    slides = {joint.name for joint in recording.robot.merged.movable if joint.kind is JointKind.PRISMATIC}
+    return int(rng.choice([k for k, name in enumerate(recording.log.joints) if name not in slides]))
+
+
+def _draw_gravity(rng: np.random.Generator, recording: Recording) -> Planted:
+    x, y, z = (float(each) for each in np.roll(recording.robot.gravity, rng.integers(1, 3)) * _draw_sign(rng))
+    return _describe(recording, "gravity", replace(recording.robot, gravity=(x, y, z)))
+
+
+# Kinds of mistakes whose values are drawn. Ranges are those in which users were seen to make them.
+DRAWN: dict[str, Callable[[np.random.Generator, Recording], Planted]] = {
+    "scale of all torques": lambda rng, r: _scale_torques(r, _draw_factor(rng, 1.3, 3.0)),
+    "scale of a torque": lambda rng, r: _scale_torques(r, _draw_factor(rng, 1.3, 3.0), _draw_joint(rng, r)),
+    "zero offset": lambda rng, r: _shift_zero(
+        r, _draw_hinge(rng, r), _draw_sign(rng) * np.radians(rng.uniform(10.0, 90.0))
+    ),
+    "time factor": lambda rng, r: _stretch_time(r, _draw_factor(rng, 1.05, 2.0)),
+    "delay of torques": lambda rng, r: _delay(r, _draw_sign(rng) * rng.uniform(0.02, 0.15), "tau"),
+    "delay of a position": lambda rng, r: _delay(
+        r, _draw_sign(rng) * rng.uniform(0.02, 0.15), "q qd", _draw_joint(rng, r)
+    ),
+    "sign of a torque": lambda rng, r: _scale_torques(r, -1.0, _draw_joint(rng, r)),
+    "sign of a position": lambda rng, r: _reverse_position(r, _draw_joint(rng, r), torque=bool(rng.random() < 0.5)),
+    "exchange": lambda rng, r: _exchange(r, *_draw_pair(rng, r), str(rng.choice(["q qd", "tau", "q qd tau"]))),
+    "gravity": lambda rng, r: _draw_gravity(rng, r),
 }
 # A planar arm in a vertical plane: gravity is along −y of its base.
 PLANAR = """
@@ -217,19 +290,25 @@ child = "hand"
 axis = [0, 0, 1]
 frame = { xyz = [0.4, 0.0, 0.0] }
 """
+# The inertia of every link of a description that nobody filled in.
+PLACEHOLDER = yt.Inertia.about_center(1.0, (0.0, 0.0, 0.0), ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)))
 SIMULATED = ("ur10", "panda", "puma560", "stanford", "iiwa14", "planar")
 
 
 def list_simulated(names: Sequence[str], seeds: int) -> Iterator[Recording]:
-    """Yield recordings of simulated robots: descriptions off by 20 %, every second one lacks a load."""
+    """Yield recordings of simulated robots: descriptions off by 20 %, with the load or without, or placeholders."""
     for name in names:
         description = _load_planar() if name == "planar" else load_description(name)
         for seed in range(seeds):
             rng = np.random.default_rng([seed, len(name)])
-            extra = Extra.LOAD if seed % 2 else Extra.NOTHING
-            truth = make_true_robot(description, rng, extra=extra, rotors=bool(seed % 2), law=FrictionLaw.PLAIN)
+            is_loaded, is_placeholder = seed % 3 == 1, seed % 3 == 2
+            extra = Extra.LOAD if is_loaded else Extra.NOTHING
+            truth = make_true_robot(description, rng, extra=extra, rotors=is_loaded, law=FrictionLaw.PLAIN)
             log = record(truth, make_motion(description, rng, rich=True), rng, colour_time=0.02)
-            yield Recording(f"{name} {seed}", description, log, {})
+            told = description
+            if is_placeholder:
+                told = description.with_inertias({link.name: PLACEHOLDER for link in description.links[1:]})
+            yield Recording(f"{name} {seed}", told, log, {})
 
 
 def _load_planar() -> yt.Robot:
@@ -249,15 +328,19 @@ def list_recorded() -> Iterator[Recording]:
             yield Recording(f"{name} {key}", robot, log, recorded.options)
 
 
-def judge(recording: Recording, mistake: str) -> Outcome | None:
-    """Plant a mistake and compare what ``identify`` says with it; None if it cannot be planted."""
-    planted = (
-        Planted(recording.robot, _make_table(recording.log), "") if mistake == CLEAN else MISTAKES[mistake](recording)
-    )
+def judge(
+    recording: Recording, mistake: str, planted: Planted | None = None, clean_held_out: float | None = None
+) -> Outcome:
+    """Plant a mistake, by default the one of this name, and compare what ``identify`` says with it."""
+    draws, held_out = planted is not None, None
+    if planted is None:
+        is_clean = mistake == CLEAN
+        planted = Planted(recording.robot, _make_table(recording.log), "") if is_clean else MISTAKES[mistake](recording)
     start = time.perf_counter()
     try:
         log = yt.read_log(planted.table, planted.robot)
-        result = yt.identify(planted.robot, log, **recording.options)
+        result = yt.identify(planted.robot, log, **recording.options, hold_out=HOLD_OUT if draws else None)
+        held_out = None if result.validation is None else float(result.validation.relative_percent)
         findings = [finding for finding in result.findings if finding.code in CONTRADICTIONS]
         said = "; ".join(finding.text for finding in findings)
         right = {str(finding.code) for finding in findings} == ({planted.code} if planted.code else set())
@@ -266,15 +349,26 @@ def judge(recording: Recording, mistake: str) -> Outcome | None:
         said = f"refused: {error}"
         hints = {"units": "degrees", "time scale": '"ms"', "torque scale": "torques are in Nmm"}
         right = hints.get(planted.code, "refused") in said.removeprefix("refused")
-    return Outcome(recording.name, mistake, planted.code, said, right, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Outcome(recording.name, mistake, planted.code, said, right, seconds, held_out, clean_held_out)
 
 
 def measure(recordings: Sequence[Recording], mistakes: Sequence[str]) -> Iterator[Outcome]:
     for recording in recordings:
         for mistake in mistakes:
-            outcome = judge(recording, mistake)
-            if outcome is not None:
-                yield outcome
+            yield judge(recording, mistake)
+
+
+def measure_drawn(recordings: Sequence[Recording], kinds: Sequence[str], draws: int, seed: int) -> Iterator[Outcome]:
+    """Plant mistakes with random values; every recording gets all kinds in turn, and is judged without one first."""
+    for recording in recordings:
+        rng = np.random.default_rng([seed, *recording.name.encode()])
+        clean = judge(recording, CLEAN, Planted(recording.robot, _make_table(recording.log), ""))
+        yield clean
+        order = rng.permutation(len(kinds))
+        for k in range(draws if kinds else 0):
+            kind = kinds[order[k % len(kinds)]]
+            yield judge(recording, kind, DRAWN[kind](rng, recording), clean.held_out)
 
 
 def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
@@ -290,11 +384,31 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
         console.print(f"named rightly: {100.0 * np.mean([each.right for each in planted]):.1f} % of {len(planted)}")
 
 
+def print_drawn(outcomes: Sequence[Outcome], console: Console) -> None:
+    """Print how many drawn mistakes were named, by kind, and how many of them raise the held-out error by a tenth."""
+    table = Table("kind", "named", "of", "material: named", "of", "others: named", "of", box=box.SIMPLE_HEAD)
+
+    def add(kind: str, own: Sequence[Outcome]) -> None:
+        groups = [own, [each for each in own if each.is_material], [each for each in own if not each.is_material]]
+        table.add_row(kind, *(str(n) for group in groups for n in (sum(each.right for each in group), len(group))))
+
+    planted = [each for each in outcomes if each.mistake != CLEAN]
+    for kind in dict.fromkeys(each.mistake for each in planted):
+        add(kind, [each for each in planted if each.mistake == kind])
+    add("all", planted)
+    console.print(table)
+    clean = [each for each in outcomes if each.mistake == CLEAN]
+    accused = [f"{each.recording}: {each.said}" for each in clean if not each.right]
+    console.print(f"clean logs accused: {len(accused)} of {len(clean)}", *accused, sep="\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Plant mistakes and count which ones are named.")
     parser.add_argument("--only", metavar="PATTERN", default="", help="recordings whose name matches")
     parser.add_argument("--mistake", metavar="PATTERN", default="", help="mistakes whose name matches")
-    parser.add_argument("--seeds", type=int, default=2, help="simulated robots of each kind")
+    parser.add_argument("--draws", type=int, default=0, metavar="N", help="mistakes with random values per recording")
+    parser.add_argument("--seed", type=int, default=0, help="of the random values")
+    parser.add_argument("--seeds", type=int, default=3, help="simulated robots of each kind")
     parser.add_argument("--recorded", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--verbose", action="store_true", help="print every wrong outcome")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -302,14 +416,16 @@ def main() -> None:
     recordings = [*list_simulated(SIMULATED, parsed.seeds), *(list_recorded() if parsed.recorded else ())]
     recordings = [each for each in recordings if re.search(parsed.only, each.name)]
     mistakes = [each for each in (CLEAN, *MISTAKES) if re.search(parsed.mistake, each)]
+    kinds = [each for each in DRAWN if re.search(parsed.mistake, each)]
+    drawn = measure_drawn(recordings, kinds, parsed.draws, parsed.seed)
     outcomes = []
-    for outcome in measure(recordings, mistakes):
+    for outcome in drawn if parsed.draws else measure(recordings, mistakes):
         outcomes.append(outcome)
         if parsed.verbose and not outcome.right:
             print(f"{outcome.recording} | {outcome.mistake} | {outcome.said or '-'}", flush=True)
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1) + "\n")
-    print_table(outcomes, Console(width=140))
+    (print_drawn if parsed.draws else print_table)(outcomes, Console(width=140))
 
 
 if __name__ == "__main__":

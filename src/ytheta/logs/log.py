@@ -51,6 +51,7 @@ class LogFindingCode(StrEnum):
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
     COMPUTED_TORQUE = "computed torque"  # torques were computed by a controller, not measured
     EPISODES = "episodes"  # the file contains several recordings
+    CORRECTED = "corrected"  # the mapping changes values by more than their units
 
     # checking the rows of a log
     MISSING = "missing"  # a value is NaN, infinite or an empty field
@@ -231,7 +232,8 @@ class ColumnOrigin:
     factor    the factor of this unit in SI units
     sign      -1 if the sign was reversed, otherwise 1
     gain      torque per current in Nm/A at the joint; None if the column does not contain currents
-    offset    number that was added last, in SI units
+    offset    number that was added, in SI units
+    delay     seconds by which the column was recorded too late, and was moved
     """
 
     quantity: str
@@ -242,6 +244,7 @@ class ColumnOrigin:
     sign: float = 1.0
     gain: float | None = None
     offset: float = 0.0
+    delay: float = 0.0
 
 
 @dataclass(frozen=True)

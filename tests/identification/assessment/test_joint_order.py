@@ -9,7 +9,7 @@ import numpy as np
 
 import ytheta as yt
 from tests.support.diagnosis_runs import simulate_run
-from ytheta.identification.assessment.torque_mistakes import list_orders
+from ytheta.identification.assessment.suspects import list_permutations
 from ytheta.identification.finding_codes import CONTRADICTIONS
 
 
@@ -32,8 +32,8 @@ def test_the_remedy_of_exchanged_joints_mends_them() -> None:
 
 
 def test_orders_are_permutations_without_repetition() -> None:
-    orders = {tuple(order) for order in list_orders(("b", "a", "d", "c"))}
-    assert len(orders) == len(list_orders(("b", "a", "d", "c")))
+    orders = {tuple(order) for order in list_permutations(("b", "a", "d", "c"))}
+    assert len(orders) == len(list_permutations(("b", "a", "d", "c")))
     assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
     assert (0, 1, 2, 3) not in orders
     assert (1, 0, 3, 2) in orders  # by name

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import ytheta as yt
 from tests.support.diagnosis_runs import Run
 from ytheta.dynamics.kernels import inverse_dynamics
-from ytheta.identification.assessment.position_mistakes import INVERSE, SCALAR_FIRST, change_orientation
+from ytheta.identification.assessment.orientation import INVERSE, SCALAR_FIRST, change_orientation
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 RATE = 100.0

@@ -7,8 +7,8 @@ import pytest
 
 import ytheta as yt
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identification.assessment.mistake import Interpretation
-from ytheta.identification.assessment.position_mistakes import list_position_offsets, list_position_signs
+from ytheta.identification.assessment.interpretation import Interpretation
+from ytheta.identification.assessment.suspects import list_offsets, list_position_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
@@ -28,8 +28,9 @@ def interpret(robot: Robot) -> Interpretation:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_only_joints_are_suspected(name: str) -> None:
     interpretation = interpret(ROBOTS[name])
-    signs, offsets = list(list_position_signs(interpretation)), list(list_position_offsets(interpretation))
-    for mistakes, count in ((signs, 2), (offsets, 3)):
+    signs = list(list_position_signs(interpretation))
+    offsets = [line.make(np.pi) for line in list_offsets(interpretation)]
+    for mistakes, count in ((signs, 2), (offsets, 1)):
         assert [each.names for each in mistakes] == [(joint,) for joint in ("joint1", "joint2") for _ in range(count)]
     assert "q = [1, -1]" in signs[-1].remedy
     assert 'q = [0, "pi"]' in offsets[-1].remedy

@@ -7,7 +7,7 @@ may have one with another, so that the equations are those of all standard param
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import product
@@ -15,18 +15,23 @@ from itertools import product
 import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
-from ytheta.dynamics.kernels import inverse_dynamics, regressor
+from ytheta.dynamics.kernels import regressor
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.assessment.mistake import Interpretation, Mistake
-from ytheta.identification.assessment.mistake_errors import Equations, make_equations
-from ytheta.identification.assessment.torque_mistakes import format_factor
-from ytheta.identification.equations.friction_laws import is_rigid
+from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.assessment.interpretation import (
+    Equations,
+    Interpretation,
+    expect_description,
+    expect_standard_parameters,
+)
+from ytheta.identification.assessment.suspects import Mistake, format_number
+from ytheta.identification.equations.differential import Differential
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.frame import IDENTITY, Frame, to_rows
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Joint, Loop, parameter_name
+from ytheta.robot.parts import Joint, Loop, parameter_name
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, SamplesByJoint, Vector3
+from ytheta.shapes import Float, Vector3
 
 EARTH = -STANDARD_GRAVITY[2]
 # Relative difference of gravity from its standard value up to which it is that of the Earth. Chosen on: reasoning; the
@@ -49,18 +54,12 @@ class Weights:
             row = inertial.copy()
             row[self._weight_places] += np.tensordot(gravity, weight, axes=1)
             rows.append((np.arange(len(row)), row))
-        torque = np.stack([self._described @ row for _, row in rows], axis=1)
-        return make_equations(rows, torque, self.interpretation.samples, self._described)
+        expectation = expect_standard_parameters(self.interpretation.problem, self.base)
+        return self.interpretation.combine(rows, self.interpretation.samples, expectation)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
         return self.base.selected
-
-    @cached_property
-    def _described(self) -> Float[np.ndarray, " selected"]:
-        robot = self.interpretation.robot
-        values = dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True))
-        return np.array([values[name] if is_rigid(name) else 0.0 for name in self._names])
 
     @cached_property
     def _weight_names(self) -> list[str]:
@@ -146,7 +145,7 @@ def make_gravity_mistake(interpretation: Interpretation, weights: Weights, gravi
         FitFindingCode.GRAVITY,
         statement,
         f"set gravity = [{row}] or the mounting in the robot's description",
-        partial(weights.make_equations, gravity),
+        cache(partial(weights.make_equations, gravity)),
         fields={"described": described.tolist(), "log": gravity.tolist()},
     )
 
@@ -167,9 +166,6 @@ def name_direction(gravity: Vector3) -> str:
 
 
 # Lengths of the description in another unit, such as millimetres.
-#
-# Only the described torques are compared. The fit of a model hardly shows the unit of lengths: masses that are a
-# million times too small compensate for lengths that are a thousand times too large.
 
 
 # Factors of lengths, and the units in which they were given.
@@ -177,9 +173,9 @@ UNITS = {1e-3: "millimetres", 1e-2: "centimetres", 0.0254: "inches"}
 # Sum of the distances between consecutive joints, in m, within which the unit of lengths is plausible. Chosen on:
 # reasoning; arms reach from a few centimetres to a few metres.
 MIN_REACH, MAX_REACH = 0.02, 6.0
-# The same sum from which no masses are needed to know that the unit is wrong. Chosen on: reasoning; no robot is so
-# large.
-MIN_IMPOSSIBLE_REACH = 50.0
+# The same sum from which no masses are needed to know that the unit is wrong, and the logarithm of the odds. Chosen on:
+# reasoning; no robot is so large, whatever its masses are.
+MIN_IMPOSSIBLE_REACH, IMPOSSIBLE_LOG_ODDS = 50.0, 1e6
 
 
 def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
@@ -190,6 +186,7 @@ def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
     reach = compute_reach(robot)
     if reach <= MAX_REACH:
         return
+    is_impossible = reach > MIN_IMPOSSIBLE_REACH
     for factor, unit in UNITS.items():
         if MIN_REACH <= factor * reach <= MAX_REACH:
             for scale_centers, scale_moments in product((True, False), repeat=2):
@@ -199,12 +196,22 @@ def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
                 yield Mistake(
                     FitFindingCode.LENGTHS,
                     f"the described robot is {reach:.3g} m long, as if its lengths were in {unit}",
-                    f"multiply {', '.join(parts)} of the description by {format_factor(factor)}"
+                    f"multiply {', '.join(parts)} of the description by {format_number(factor)}"
                     + (" (moments of inertia by its square)" if scale_moments else ""),
-                    _describe_torque(interpretation, scaled),
+                    cache(partial(_describe_as, interpretation, scaled)),
                     fields={"factor": factor, "reach": reach, "parts": parts},
-                    find_evidence=lambda: "no robot is that long" if reach > MIN_IMPOSSIBLE_REACH else "",
+                    log_odds=IMPOSSIBLE_LOG_ODDS if is_impossible else 0.0,
+                    reason="no robot is that long" if is_impossible else "",
                 )
+
+
+def _describe_as(interpretation: Interpretation, robot: Robot) -> Equations:
+    """Return the equations of the log with another description of the robot."""
+    base = base_parameters(robot, parameters=interpretation.base.selected)
+    form = Differential(base)
+    problem = replace(interpretation.problem, form=form)
+    other = replace(interpretation, problem=problem, form=form, expectation=expect_description(problem))
+    return other.make_equations(interpretation.samples)
 
 
 def compute_reach(robot: Robot) -> float:
@@ -244,20 +251,3 @@ def _scale_inertia(inertia: Inertia, factor: float, *, centers: bool, moments: b
     x, y, z = (factor * value if centers else value for value in inertia.center)
     tensor = np.array(inertia.tensor_about_center) * (factor**2 if moments else 1.0)
     return Inertia.about_center(inertia.mass, (x, y, z), to_rows(tensor))
-
-
-def _describe_torque(interpretation: Interpretation, robot: Robot) -> Callable[[], Equations]:
-    """Return a function that makes the equations of the log with the described torques of another robot."""
-
-    @cache
-    def find() -> Equations:
-        samples = interpretation.samples
-        motion, layout = samples.motion, interpretation.form.layout
-        undriven = robot.with_drives(lambda _name, _drive: Drive())
-        torque: SamplesByJoint = np.asarray(inverse_dynamics(undriven)(motion.q, motion.qd, motion.qdd))
-        blocks = [values.copy() for _, values in interpretation.form.compute_regressor_blocks(motion)]
-        values = np.concatenate(blocks, axis=1)
-        rows = [(columns, values[part]) for part, columns in zip(layout.slices, layout.columns, strict=True)]
-        return make_equations(rows, torque, samples, np.zeros(layout.base_count))
-
-    return find

@@ -6,7 +6,7 @@ memory is the size of the log plus one chunk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -26,7 +26,14 @@ from ytheta.logs.reading.column_names import NameParser, parse_label_name
 from ytheta.logs.reading.column_search import LogColumns, find_columns
 from ytheta.logs.reading.columns import Place, compare_clocks, describe_missing, report_places
 from ytheta.logs.reading.joint_columns import JointLabels, contradict_numbers
-from ytheta.logs.reading.mapping import EPOCH_UNITS, ColumnMapping, describe_columns, find_conversion, find_epoch_unit
+from ytheta.logs.reading.mapping import (
+    EPOCH_UNITS,
+    ColumnMapping,
+    describe_columns,
+    find_conversion,
+    find_epoch_unit,
+    list_corrections,
+)
 from ytheta.logs.reading.reshape import StampColumn
 from ytheta.logs.reading.table import ColumnTable, DatedColumn
 from ytheta.robot.robot import Robot
@@ -105,6 +112,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
             *table.findings,
             report_origin(origin),
             *reader.findings,
+            *report_corrections(mapping),
             *locked,
             *report_places(places),
             *report_columns(columns, table, joints, source),
@@ -112,7 +120,30 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
         origin=origin,
     )
     log = log if base is None else base.add_to(log, rows)
-    return log if sensors is None else sensors.add_to(log, rows)
+    log = log if sensors is None else sensors.add_to(log, rows)
+    return move_delayed(log, reader.origins, source)
+
+
+def move_delayed(log: Log, columns: Sequence[ColumnOrigin], source: str) -> Log:
+    """Return the log with columns moved by their delays; rows at its ends for which no values remain are left out."""
+    delays = [column.delay for column in columns]
+    if not any(delays):
+        return log
+    t = np.maximum.accumulate(log.t)  # the checks report times that run backwards
+    q, qd, tau = log.q.copy(), None if log.qd is None else log.qd.copy(), None if log.tau is None else log.tau.copy()
+    arrays = {"q": q, "qd": qd, "tau": tau}
+    for column in columns:
+        values = arrays.get(column.quantity)
+        if column.delay and values is not None:
+            k = log.joints.index(column.joint)
+            for start, stop in log.segments or ((0, len(log)),):
+                part = slice(start, stop)
+                values[part, k] = np.interp(t[part] + column.delay, t[part], values[part, k])
+    first = int(np.searchsorted(t, t[0] - min(0.0, *delays)))
+    stop = int(np.searchsorted(t, t[-1] - max(0.0, *delays), side="right"))
+    if stop - first < 2:
+        raise InputError(f"{source} is shorter than the delays of its columns; give the delays in seconds")
+    return replace(log, q=q, qd=qd, tau=tau).select_rows(first, stop)
 
 
 def _list_segments(table: ColumnTable, rows: slice) -> tuple[tuple[int, int], ...]:
@@ -244,6 +275,29 @@ def report_origin(origin: LogOrigin) -> Finding:
         remedy="ytheta check shows all columns, units and signs",
         fields={key: list(names) for key, names in groups.items()},
     )
+
+
+def report_corrections(mapping: ColumnMapping) -> list[Finding]:
+    """Return the finding about values that the mapping changes by more than their units, with what that assumes."""
+    corrections = list_corrections(mapping)
+    if not corrections:
+        return []
+    entries = []
+    for section, values in corrections.items():
+        for key, factor in values.items():
+            shown = ", ".join(f"{value:.6g}" for value in factor)
+            entries.append(f"[{section}] {key} = {shown if len(factor) == 1 else f'[{shown}]'}")
+    return [
+        Finding(
+            LogFindingCode.CORRECTED,
+            Severity.NOTE,
+            f"the mapping corrects the log by {', '.join(entries)}",
+            remedy="results hold only if these corrections are right; the log alone cannot confirm them",
+            fields={
+                section: {key: list(each) for key, each in values.items()} for section, values in corrections.items()
+            },
+        )
+    ]
 
 
 def report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:

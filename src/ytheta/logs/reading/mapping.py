@@ -2,9 +2,10 @@
 
 Each quantity is converted to the robot's own coordinates and SI units in this order::
 
-    column ──scale──sign──gain (current only)──▶ motor side ──matrix R──▶ joint side ──offset──▶ q, qd, tau
+    column ──scale──sign──gain (current only)──▶ motor side ──matrix R──▶ joint side ──offset──delay──▶ q, qd, tau
 
-The motor matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R⁻¹ qd_motor and tau = Rᵀ tau_motor.
+A delay of d seconds means that values were recorded too late: that of time t is the one recorded at t + d. The motor
+matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R⁻¹ qd_motor and tau = Rᵀ tau_motor.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from ytheta.shapes import MotorsByJoint, PerJoint, PerSample
 QUANTITIES = ("t", "q", "qd", "tau", "current")
 # Largest size in bytes of a mapping. Chosen on: reasoning; a mapping has some kB.
 MAX_FILE_SIZE = 1 << 20
-FACTOR_SECTIONS = ("scale", "sign", "offset")
+FACTOR_SECTIONS = ("scale", "sign", "offset", "delay")
+# Largest delay in s that can be given. Chosen on: reasoning; longer ones are mistakes, such as milliseconds.
+MAX_DELAY = 10.0
 
 
 # Parsing and checking the values of a column mapping: factors, units, matrices, counts.
@@ -49,6 +52,7 @@ class ColumnMapping:
     scale: Mapping[str, Factor] = field(default_factory=dict)
     sign: Mapping[str, Factor] = field(default_factory=dict)
     offset: Mapping[str, Factor] = field(default_factory=dict)
+    delay: Mapping[str, Factor] = field(default_factory=dict)
     gain: Factor | None = None
     matrix: MotorsByJoint | None = None
     rows: tuple[int, int | None] = (0, None)  # (start, stop)
@@ -78,7 +82,8 @@ class ColumnMapping:
 
         sections = {name: {key: cut(each) for key, each in getattr(self, name).items()} for name in FACTOR_SECTIONS}
         gain = None if self.gain is None else cut(self.gain)
-        return replace(self, scale=sections["scale"], sign=sections["sign"], offset=sections["offset"], gain=gain)
+        scale, sign, offset, delay = (sections[name] for name in FACTOR_SECTIONS)
+        return replace(self, scale=scale, sign=sign, offset=offset, delay=delay, gain=gain)
 
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
@@ -113,7 +118,7 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     columns.refuse_unknown_keys()
     if references["tau"] is not None and references["current"] is not None:
         raise columns.make_error("'tau' and 'current' both give the torque; keep one of them")
-    sections = {key: top.take_section(key) for key in ("scale", "sign", "offset")}
+    sections = {key: top.take_section(key) for key in FACTOR_SECTIONS}
     gain = top.take_section("gain")
     motor = top.take_section("motor")
     rate = top.take("rate")
@@ -126,6 +131,7 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
         scale=sections["scale"].take_factors(QUANTITIES, UNITS),
         sign=sections["sign"].take_factors(QUANTITIES[1:]),
         offset=sections["offset"].take_factors(QUANTITIES[:4]),
+        delay=sections["delay"].take_factors(QUANTITIES[1:4]),
         gain=gain.take_factors(("current",)).get("current"),
         matrix=motor.take_matrix("matrix"),
         rows=_take_rows(top),
@@ -138,6 +144,11 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     for key, factor in mapping.sign.items():
         if any(abs(value) != 1.0 for value in factor):
             raise sections["sign"].make_error(f"{key!r} should contain only 1 and -1; other factors belong in [scale]")
+    for key, factor in mapping.delay.items():
+        if any(abs(value) > MAX_DELAY for value in factor):
+            raise sections["delay"].make_error(
+                f"{key!r} should be in seconds, between -{MAX_DELAY:g} and {MAX_DELAY:g}"
+            )
     for name, factors in (("scale", mapping.scale), ("offset", mapping.offset)):
         if len(factors.get("t", ())) > 1:
             raise sections[name].make_error("'t' should be one number, since all joints have the same time")
@@ -339,6 +350,7 @@ class Conversion:
     sign: PerJoint
     gain: PerJoint | None
     offset: PerJoint
+    delay: PerJoint
 
     @property
     def factor(self) -> PerJoint:
@@ -368,7 +380,20 @@ def find_conversion(key: str, mapping: ColumnMapping, units: Mapping[str, str], 
         sign=broadcast("sign", mapping.sign.get(key), 1.0),
         gain=broadcast("gain", mapping.gain, 1.0) if key == "current" else None,
         offset=broadcast("offset", mapping.offset.get("tau" if key == "current" else key), 0.0),
+        delay=broadcast("delay", mapping.delay.get("tau" if key == "current" else key), 0.0),
     )
+
+
+def list_corrections(mapping: ColumnMapping) -> dict[str, dict[str, Factor]]:
+    """Return what a mapping changes beyond units: other factors, reversed signs, offsets and delays, by quantity."""
+    neutral = {"sign": (1.0,), "offset": (0.0,), "delay": (0.0,)}
+    corrections: dict[str, dict[str, Factor]] = {}
+    for section in FACTOR_SECTIONS:
+        for key, factor in getattr(mapping, section).items():
+            known = neutral.get(section, tuple(UNITS[key].values()))
+            if any(value not in known for value in factor):
+                corrections.setdefault(section, {})[key] = factor
+    return corrections
 
 
 def find_epoch_unit(t: PerSample) -> str:
@@ -406,6 +431,7 @@ def describe_columns(key: str, names: Mapping[str, str], conversion: Conversion,
                 sign=float(conversion.sign[k]),
                 gain=None if conversion.gain is None else float(conversion.gain[k]),
                 offset=float(conversion.offset[k]),
+                delay=float(conversion.delay[k]),
             )
         )
     return origins

@@ -47,6 +47,7 @@ from ytheta.identification.equations.model_equations import EquationSettings, Lo
 from ytheta.identification.equations.selection import ParameterSelection
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.estimator import Estimate, Estimator
+from ytheta.identification.finding_codes import CONTRADICTIONS
 from ytheta.identification.fit_findings import (
     collect_log_findings,
     find_body_findings,
@@ -158,9 +159,10 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         combinations, equations = free.base.standard_combinations, problem.normal_equations()
         assert combinations is not None
         is_beyond_limits = any(finding.code == LogFindingCode.LIMITS for finding in findings)
-        findings += tuple(
-            find_other_robot(combinations, standard, estimate, equations, is_beyond_limits=is_beyond_limits)
-        )
+        if not any(finding.code in CONTRADICTIONS for finding in findings):  # else, a mistake is the better answer
+            findings += tuple(
+                find_other_robot(combinations, standard, estimate, equations, is_beyond_limits=is_beyond_limits)
+            )
         findings += tuple(find_body_findings(base.robot, standard, cost, tuple(lacking), estimate, origin.prior))
     judged = model.equations.validation_sources or model.equations.sources
     return Identification(

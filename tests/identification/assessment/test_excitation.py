@@ -22,4 +22,4 @@ def test_parameters_of_a_joint_at_rest_are_not_seen(noise: float) -> None:
     assert f"{joint}.fv" in unseen
     place = fit.base.independent.index(f"{joint}.fv")
     assert fit.estimate.beta[place] == 0.0  # as described
-    assert abs(fit.beta[place]) < 0.01  # the bodies have any friction that brakes and costs nothing
+    assert fit.beta[place] == 0.0

@@ -152,6 +152,8 @@ def find_assumptions(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         if finding.code == LogFindingCode.LIMITS:
             yield f"the limits of {', '.join(finding.names)} in the description are wrong"
+        elif finding.code == LogFindingCode.CORRECTED:
+            yield f"the corrections are right ({finding.statement})"
 
 
 def choose_grade(quality: PredictionQuality) -> Grade:

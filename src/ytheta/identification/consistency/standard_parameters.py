@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limits, raise_coulomb_friction
 from ytheta.identification.consistency.nearest import NearestBodies, prepare_body_program, solve_body_program
@@ -219,12 +220,16 @@ class BodyProblem:
         target, full = robot.theta.copy(), np.zeros((len(robot.theta),) * 2)
         target[places] = np.linalg.solve(metric, self._columns.T @ b + precision @ self.prior.mean)
         full[np.ix_(places, places)] = metric
+        # Drives without any equation keep their described values; links may have to change to be bodies.
+        has_effect = np.einsum("bk,bc,ck->k", self._columns, N, self._columns) > 0.0
+        link_names = {parameter_name(link.name, each) for link in robot.merged.links for each in LINK_PARAMETERS}
+        free = [name for name, moves in zip(names, has_effect, strict=True) if moves or name in link_names]
         return prepare_body_program(
             robot,
             target,
             full,
             reference=self._reference,
-            free=names,
+            free=free,
             bounds=self.bounds,
             inequalities=make_drive_limits(robot, set(names), self.highest_speeds),
         )

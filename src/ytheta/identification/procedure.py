@@ -73,9 +73,9 @@ from ytheta.identification.model_choice import (
     select_model,
 )
 from ytheta.identification.plan import PreparationPlan, describe_cutoffs, plan_preparations
-from ytheta.identification.priors.prior import Family, PriorSettings
+from ytheta.identification.priors.prior import Family, PriorCenter, PriorSettings
 from ytheta.identification.result import Identification, describe_origin
-from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase, PerJoint, freeze
@@ -156,14 +156,12 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
     else:
         description_errors = _compute_description_errors(errors, model, problem, base)
-        combinations, equations = free.base.standard_combinations, problem.normal_equations()
-        assert combinations is not None
-        is_beyond_limits = any(finding.code == LogFindingCode.LIMITS for finding in findings)
-        if not any(finding.code in CONTRADICTIONS for finding in findings):  # else, a mistake is the better answer
-            findings += tuple(
-                find_other_robot(combinations, standard, estimate, equations, is_beyond_limits=is_beyond_limits)
-            )
         findings += tuple(find_body_findings(base.robot, standard, cost, tuple(lacking), estimate, origin.prior))
+        combinations = base.standard_combinations
+        # A mistake that is named is the better answer, and without a prior the description may be anything.
+        is_named = any(finding.code in CONTRADICTIONS for finding in findings)
+        if combinations is not None and origin.prior is PriorCenter.DESCRIPTION and not is_named:
+            findings += tuple(find_other_robot(combinations, standard, problem.normal_equations(), findings))
     judged = model.equations.validation_sources or model.equations.sources
     return Identification(
         base,

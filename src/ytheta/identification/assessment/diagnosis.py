@@ -175,7 +175,8 @@ def search_line(line: Line, null: Fit, quick_null: Fit) -> Comparison | None:
     k = int(np.argmax(values))
     if grid[k] == 0.0:
         return None
-    low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+    low = grid[k - 1] if k else 2.0 * grid[0]
+    high = grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
     minimize_scalar(
         lambda value: -compute(float(value)), bounds=(low, high), method="bounded", options={"maxiter": REFINEMENTS}
     )

@@ -57,8 +57,8 @@ MIN_ERROR = 0.005
 # Number of independent equations of a joint of which no more are counted. Chosen on: reasoning; models of joints are
 # right to some percent only, so that more equations do not make small differences between interpretations surer.
 MAX_COUNT = 60.0
-# Fits with updated noise and deviations, and those in a search. Chosen on: rule of thumb; the evidence changes by less
-# than one afterwards.
+# Fits with updated noise and deviations, and those in a search. Chosen on: rule of thumb; the evidence changes by about
+# one afterwards.
 ROUNDS, SEARCH_ROUNDS = 12, 3
 # Largest change of the logarithm of a deviation in one round. Chosen on: rule of thumb.
 MAX_STEP = 2.0

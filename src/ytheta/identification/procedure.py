@@ -30,19 +30,16 @@ from ytheta.identification.consistency.standard_parameters import (
     MAX_NEGLIGIBLE_ERROR,
     BodyFit,
     BodyProblem,
-    ConsistencyCost,
     describe_standard_parameters,
     find_lacking_links,
     fit_bodies,
 )
 from ytheta.identification.equations.autocorrelation import (
-    compute_equation_autocorrelation_time,
     compute_hat_autocovariance,
 )
 from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.friction import find_highest_speeds, find_smooth_speeds, with_smooth_speeds
-from ytheta.identification.equations.friction_laws import bound_friction
+from ytheta.identification.equations.friction import find_highest_speeds, find_smooth_speeds
 from ytheta.identification.equations.model_equations import EquationSettings, LogEquations
 from ytheta.identification.equations.selection import ParameterSelection
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
@@ -56,7 +53,6 @@ from ytheta.identification.fit_findings import (
     find_other_robot,
     find_rests,
 )
-from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.log_checks import (
     check_logs,
     find_held_joints,
@@ -64,6 +60,7 @@ from ytheta.identification.log_checks import (
     find_repetitions,
     find_zero_torques,
 )
+from ytheta.identification.model_assessment import AssessedParameters, assess_parameters, compare_errors
 from ytheta.identification.model_choice import (
     MAX_LOAD_ERROR_RATIO,
     MAX_LOAD_ROUNDS,
@@ -78,7 +75,7 @@ from ytheta.identification.result import Identification, describe_origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerBase, PerJoint, freeze
+from ytheta.shapes import PerJoint, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,16 +118,16 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     model, problem, estimator, estimate = _estimate_with_own_load(request, model)
     report("computing the errors")
     speeds = find_highest_speeds(request.robot, request.fit_logs)
-    free = _assess(request, plan, model, problem, estimate, estimate.beta, speeds)
+    free = assess_parameters(plan, model, problem, estimate, estimate.beta, speeds)
     assessed, standard, cost, lacking = free, None, None, {}
     if free.base.standard_combinations is not None:
         report("finding the bodies")
         weights = free.statistics.equation_weights
         body_problem, bodies = _fit_bodies(request, problem, free.base.standard_combinations, free, speeds)
         beta = freeze(free.base.standard_combinations.K @ bodies.theta)
-        assessed = _assess(request, plan, model, problem, estimate, beta, speeds)
+        assessed = assess_parameters(plan, model, problem, estimate, beta, speeds)
         standard = describe_standard_parameters(body_problem, bodies, estimate, assessed.statistics.covariance)
-        cost = _compare(free, assessed)
+        cost = compare_errors(free, assessed)
         if cost.is_high:
             lacking = find_lacking_links(body_problem, bodies, problem.normal_equations(), weights)
     base, errors = assessed.base, assessed.errors
@@ -277,50 +274,12 @@ def _compute_description_errors(
     return errors.compute_description_errors(base.beta, load)
 
 
-@dataclass(frozen=True, eq=False)
-class _Assessed:
-    """Errors and statistics of parameters: those of the free estimate, or of the model.
-
-    ``base``: the parameters, of the robot with friction that is bounded where it falls. ``errors`` computes errors on
-    any logs.
-    """
-
-    base: ModelParameters
-    errors: ErrorComputation
-    fit: TorqueErrors
-    validation: TorqueErrors | None
-    statistics: FitStatistics
-
-
-def _assess(
-    request: Request,
-    plan: PreparationPlan,
-    model: SelectedModel,
-    problem: EstimationProblem,
-    estimate: Estimate,
-    beta: PerBase,
-    speeds: Mapping[str, float],
-) -> _Assessed:
-    """Compute errors and statistics for these values of the parameters."""
-    bounded = bound_friction(problem.base.robot, problem.base.independent, beta, speeds)
-    load = None if model.load is None else make_rigid_torque(problem, beta)
-    errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
-    fit, validation = errors.compute_fit_errors(beta), errors.compute_validation_errors(beta)
-    time = None  # that of the errors, each of whose samples is an equation
-    if request.form != "differential" or plan.is_fit_judged_apart:
-        time = compute_equation_autocorrelation_time(problem, beta, estimate.hat)
-    equations, transitions = problem.normal_equations(), model.compute_transition_covariance()
-    return _Assessed(
-        problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds)),
-        errors,
-        fit,
-        validation,
-        FitStatistics(beta, estimate, equations, fit, time, transitions),
-    )
-
-
 def _fit_bodies(
-    request: Request, problem: EstimationProblem, base: BaseParameters, free: _Assessed, speeds: Mapping[str, float]
+    request: Request,
+    problem: EstimationProblem,
+    base: BaseParameters,
+    free: AssessedParameters,
+    speeds: Mapping[str, float],
 ) -> tuple[BodyProblem, BodyFit]:
     """Return the most likely physically consistent bodies, and what they are fitted with."""
     equations, estimate = problem.normal_equations(), free.statistics.estimate
@@ -330,12 +289,6 @@ def _fit_bodies(
     chooses = body_problem.may_choose and free.fit.relative_percent > MAX_NEGLIGIBLE_ERROR
     parts = problem.split_normal_equations() if chooses else ()
     return body_problem, fit_bodies(body_problem, estimate, equations, free.statistics.equation_weights, parts)
-
-
-def _compare(free: _Assessed, model: _Assessed) -> ConsistencyCost:
-    """Return the errors of the free estimate beside those of the model."""
-    validation = [None if each is None else each.relative_percent for each in (free.validation, model.validation)]
-    return ConsistencyCost(free.fit.relative_percent, model.fit.relative_percent, *validation)
 
 
 def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[Finding, ...]) -> Iterator[Finding]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.support.log_defects import (
     CLEAN,
+    ROBOT,
     Defect,
     assert_only_defect,
     assert_refused,
@@ -14,7 +17,9 @@ from tests.support.log_defects import (
     put,
     scale,
 )
+from tests.support.log_files import codes_above_notes, get_finding
 from ytheta.findings import Severity
+from ytheta.logs.checking.check import check_log
 from ytheta.logs.log import Log
 
 
@@ -45,3 +50,16 @@ ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
 def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
     log, words = ERRORS[name]
     assert_refused(log, *words)
+
+
+def test_torques_that_were_lost_are_reported(rng: np.random.Generator) -> None:
+    """Random rows of a random joint; twin: a torque that passes zero has zeros, too, if it is rounded."""
+    joint = int(rng.integers(len(CLEAN.joints)))
+    assert CLEAN.tau is not None
+    tau = CLEAN.tau + 20.0
+    tau[rng.choice(len(tau), round(rng.uniform(0.01, 0.1) * len(tau)), replace=False), joint] = 0.0
+    finding = get_finding(check_log(replace(CLEAN, tau=tau), ROBOT), "torque")
+    assert finding.names == (CLEAN.joints[joint],)
+    rounded = replace(CLEAN, tau=np.round(CLEAN.tau, 0))
+    assert np.count_nonzero(rounded.tau == 0.0) > 100
+    assert "torque" not in codes_above_notes(check_log(rounded, ROBOT))

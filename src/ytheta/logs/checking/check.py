@@ -101,6 +101,10 @@ MIN_RECOMMENDED_ROWS = 100
 # Numbers of rows with exactly the extreme torque, in one run and in total, from which a torque counts as saturated.
 # Chosen on: rule of thumb.
 MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20
+# Torques on both sides of a zero, relative to the standard deviation of the torque, from which the zero is a loss; and
+# share of rows with such zeros from which they are reported. Chosen on: reasoning; a torque that passes zero has small
+# neighbours, and fewer lost rows do not matter.
+MIN_DROPOUT_RATIO, MIN_DROPOUT_SHARE = 0.3, 0.005
 # Step divided by the joint's largest step; if it is lower for all joints, the arm is at rest. Chosen on: rule of thumb.
 MIN_STEP_RATIO = 0.05
 
@@ -209,6 +213,18 @@ def check_torques(log: Log) -> list[Finding]:
         statement = f"the torque of {', '.join(missing)} never changes"
         remedy = "check that it was recorded"
         findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, missing))
+    dropouts = _find_dropouts(log.tau, log.joints, constant)
+    if dropouts:
+        shown = ", ".join(f"{joint} in {count} rows" for joint, count in dropouts.items())
+        finding = Finding(
+            LogFindingCode.TORQUE,
+            Severity.WARNING,
+            f"the torque is exactly zero between values that are far from it ({shown})",
+            remedy="torques were lost while recording; leave these rows out, or record again",
+            names=tuple(dropouts),
+            fields={"rows": list(dropouts.values())},
+        )
+        findings.append(finding)
     saturated = _find_saturated(log.q, log.tau, log.joints, constant)
     if saturated:
         shown = ", ".join(f"{joint} {limit:.4g} in {count} rows" for joint, limit, count in saturated)
@@ -222,6 +238,24 @@ def check_torques(log: Log) -> list[Finding]:
         )
         findings.append(finding)
     return findings
+
+
+def _find_dropouts(tau: SamplesByJoint, joints: tuple[str, ...], constant: list[str]) -> dict[str, int]:
+    """Return the number of rows in which the torque of a joint was lost, for joints with many."""
+    dropouts: dict[str, int] = {}
+    for k, joint in enumerate(joints):
+        zero = tau[:, k] == 0.0
+        if joint in constant or not zero.any() or zero.all():
+            continue
+        measured = np.flatnonzero(~zero)
+        rows = np.flatnonzero(zero)
+        after = np.minimum(np.searchsorted(measured, rows), len(measured) - 1)
+        pair = tau[measured[np.maximum(after - 1, 0)], k], tau[measured[after], k]
+        nearest = np.where(np.sign(pair[0]) == np.sign(pair[1]), np.minimum(abs(pair[0]), abs(pair[1])), 0.0)
+        count = int(np.count_nonzero(nearest > MIN_DROPOUT_RATIO * np.std(tau[~zero, k])))
+        if count >= max(MIN_FLAT_ROWS, MIN_DROPOUT_SHARE * len(tau)):
+            dropouts[joint] = count
+    return dropouts
 
 
 def _find_saturated(

@@ -1,0 +1,71 @@
+"""Errors and statistics of values of the parameters: those of the free estimate, and those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ytheta.identifiability.base_parameters import ModelParameters
+from ytheta.identification.assessment.residuals import ErrorComputation
+from ytheta.identification.assessment.torque_errors import TorqueErrors
+from ytheta.identification.consistency.standard_parameters import ConsistencyCost
+from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.friction import with_smooth_speeds
+from ytheta.identification.equations.friction_laws import bound_friction
+from ytheta.identification.estimators.estimator import Estimate
+from ytheta.identification.fit_statistics import FitStatistics
+from ytheta.identification.model_choice import SelectedModel, make_rigid_torque
+from ytheta.identification.plan import PreparationPlan
+from ytheta.shapes import PerBase
+
+
+@dataclass(frozen=True, eq=False)
+class AssessedParameters:
+    """Values of the parameters with their errors.
+
+    Attributes
+    ----------
+    base             the parameters, of the robot with friction that is bounded where it falls
+    errors           computes errors on any logs
+    fit, validation  errors on the logs of the fit and on the validation logs; None without such logs
+    statistics       the values, the noise and the covariance
+    """
+
+    base: ModelParameters
+    errors: ErrorComputation
+    fit: TorqueErrors
+    validation: TorqueErrors | None
+    statistics: FitStatistics
+
+
+def assess_parameters(
+    plan: PreparationPlan,
+    model: SelectedModel,
+    problem: EstimationProblem,
+    estimate: Estimate,
+    beta: PerBase,
+    speeds: Mapping[str, float],
+) -> AssessedParameters:
+    """Compute errors and statistics for these values; ``speeds``: the highest speed of each drive."""
+    bounded = bound_friction(problem.base.robot, problem.base.independent, beta, speeds)
+    load = None if model.load is None else make_rigid_torque(problem, beta)
+    errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
+    fit, validation = errors.compute_fit_errors(beta), errors.compute_validation_errors(beta)
+    time = None  # that of the errors, each of whose samples is an equation
+    if problem.form.name != "differential" or plan.is_fit_judged_apart:
+        time = compute_equation_autocorrelation_time(problem, beta, estimate.hat)
+    equations, transitions = problem.normal_equations(), model.compute_transition_covariance()
+    return AssessedParameters(
+        problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds)),
+        errors,
+        fit,
+        validation,
+        FitStatistics(beta, estimate, equations, fit, time, transitions),
+    )
+
+
+def compare_errors(free: AssessedParameters, model: AssessedParameters) -> ConsistencyCost:
+    """Return the errors of the free estimate beside those of the model."""
+    validation = [None if each is None else each.relative_percent for each in (free.validation, model.validation)]
+    return ConsistencyCost(free.fit.relative_percent, model.fit.relative_percent, *validation)

@@ -99,7 +99,7 @@ def test_what_the_data_chose_in_json(folder: Path) -> None:
     consistency = answer["consistency"]
     assert (answer["consistent"], consistency["lacking_links"]) == (True, [])
     assert consistency["estimate_percent"] <= consistency["bodies_percent"]
-    assert consistency["validation_estimate_percent"] == pytest.approx(answer["validation"]["relative_error_percent"])
+    assert consistency["validation_bodies_percent"] == pytest.approx(answer["validation"]["relative_error_percent"])
     rows = {row["name"]: row for row in answer["parameters"]}
     assert rows["joint1.fv"]["mark"] == "data"
     assert all(row["mark"] in ("data", "shared", "prior") for row in rows.values())
@@ -130,9 +130,9 @@ def test_the_table(folder: Path) -> None:
     assert any(line.startswith(" with root friction ") for line in lines)
     assert any(line.startswith("chosen by the data, by log Bayes factors in favour: rotor inertia ") for line in lines)
     assert any(line.startswith("prior: the description, expected to be off by ") for line in lines)
-    assert any(line.startswith("bodies: physically consistent; ") for line in lines)
+    assert any(line.startswith("bodies: the model consists of physically consistent bodies; ") for line in lines)
     plain = ytheta("identify", "lu-two-link", "a.npz", "--estimator", "weighted", cwd=folder).stdout
-    assert "bodies: physically consistent; " in plain
+    assert "bodies: the model consists of physically consistent bodies; " in plain
     for words in ("determined by", "log Bayes factor", "prior: "):
         assert words not in plain
     assert lines[-1].startswith("Good: the torque error is ")

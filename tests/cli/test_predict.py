@@ -28,10 +28,9 @@ def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
         folder, "identify", "lu-two-link", "a.npz", "--validate", "b.csv", "--cutoff", "7", "-o", str(model)
     )
     answer = read_json(folder, "predict", str(model), "b.csv", "-o", str(table))
-    # A model file contains bodies, and the validation is that of the estimate.
-    bodies = fit["consistency"]["validation_bodies_percent"]
-    assert answer["relative_error_percent"] == pytest.approx(bodies, rel=1e-9)
-    assert fit["validation"]["relative_error_percent"] != pytest.approx(bodies, rel=1e-9)
+    assert answer["relative_error_percent"] == pytest.approx(fit["validation"]["relative_error_percent"], rel=1e-9)
+    free = fit["consistency"]["validation_estimate_percent"]  # the twin
+    assert answer["relative_error_percent"] != pytest.approx(free, rel=1e-9)
     for key in ("relative_error_percent", "per_joint_percent", "raw_relative_error_percent"):
         assert answer[key] == pytest.approx(fit["validation"][key], rel=0.01)
     torques = pl.read_csv(table)

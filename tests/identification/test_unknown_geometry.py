@@ -194,7 +194,8 @@ def test_negative_masses_and_moments_are_found() -> None:
         assert values[name] < 0.0
         assert "mx" not in expressions[name]
     assert "base parameters" not in str(wrong)
-    assert "Doubtful: sums of masses or moments of inertia are negative" in " ".join(str(wrong).split())
+    assert "sums of masses or moments of inertia are negative" in finding.statement
+    assert "Doubtful: all torques have the wrong sign" in " ".join(str(wrong).split())  # which explains them
 
 
 def test_a_window_that_is_too_long() -> None:

@@ -35,7 +35,7 @@ def test_a_wrist_sensor_identifies_the_tool_alone() -> None:
     table = make_table(truth)
     log = ytheta.read_log(table, unknown)
     assert log.joints == unknown.actuated
-    assert not [finding for finding in log.findings if finding.is_warning]
+    assert {finding.code for finding in log.findings if finding.is_warning} == {"limits"}  # the made motion is fast
     fit = ytheta.identify(unknown, log, friction=(), rotor_inertia=False, estimator="weighted")
     values = dict(zip(fit.base.independent, fit.beta.tolist(), strict=True))
     expected = dict(zip(truth.parameter_names, truth.theta.tolist(), strict=True))

@@ -67,6 +67,9 @@ FIRST_ERROR = 0.1
 # Step of the logarithm of the size of torques, in which drives are expected. Chosen on: reasoning; it affects time.
 RATIO_STEP = 0.2
 MAX_KNOWN = 64  # covariances; affects only memory
+# Variance of a parameter that causes no torque, such as those of a joint whose torque is always zero. Fixed by: squares
+# of its inverse are numbers of double precision.
+MIN_VARIANCE = 1e-60
 TINY = 1e-300  # Fixed by: the smallest numbers of double precision.
 # Variance that is added to that of a standardized parameter. Chosen on: reasoning; it keeps rounding errors from making
 # the covariance indefinite.
@@ -266,7 +269,7 @@ def _invert(
     C: Float[np.ndarray, "starts columns columns"],
 ) -> tuple[Float[np.ndarray, "starts columns columns"], Float[np.ndarray, " starts"]]:
     """Return the inverses and the logarithms of the determinants of covariances."""
-    scale = np.sqrt(np.maximum(np.einsum("dkk->dk", C), TINY))
+    scale = np.sqrt(np.maximum(np.einsum("dkk->dk", C), MIN_VARIANCE))
     C = C / scale[:, :, None] / scale[:, None, :] + ROUNDING_VARIANCE * np.eye(C.shape[1])
     inverse = np.linalg.inv(C) / scale[:, :, None] / scale[:, None, :]
     return inverse, np.linalg.slogdet(C)[1] + 2.0 * np.log(scale).sum(axis=1)

@@ -319,6 +319,7 @@ def find_other_robot(
     statement = (
         f"is this log of this robot? Identification changes the torques of the described links by {100.0 * change:.0f} "
         f"%, and by {100.0 * others:.0f} % without the link that changes most"
+        + (f"; masses and limits of the description are contradicted in {count} ways" if count else "")
     )
     remedy = (
         "compare robot, tool and mounting with the recording; if they are right, the masses of the description are "

@@ -173,7 +173,8 @@ def list_bad_joints(quality: PredictionQuality) -> list[int]:
         return []
     limit = min(MAX_GOOD_JOINT_ERROR, max(MAX_GOOD_ERROR, quality.total_error))
     bad = (quality.error > limit) | (quality.own_error > MAX_GOOD_OWN_ERROR)
-    return sorted(np.flatnonzero(bad).tolist(), key=lambda j: (-quality.error[j], -quality.own_error[j]))
+    excess = np.maximum(quality.error / MAX_GOOD_JOINT_ERROR, quality.own_error / MAX_GOOD_OWN_ERROR)
+    return sorted(np.flatnonzero(bad).tolist(), key=lambda j: -excess[j])
 
 
 def describe_motion(*, is_validation: bool, repeated: bool) -> str:

@@ -36,7 +36,7 @@ from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limi
 from ytheta.identification.consistency.nearest import NearestBodies, prepare_body_program, solve_body_program
 from ytheta.identification.consistency.program import BodyProgram
 from ytheta.identification.consistency.reference import PlausibleReference, make_plausible_reference
-from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
 from ytheta.identification.estimators.empirical_bayes import make_prior, select_columns
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.priors.noise import PREPARATION_ERROR
@@ -47,6 +47,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import (
     BaseByBase,
     BaseBySelected,
+    Bool,
     Float,
     PerBase,
     PerCoordinate,
@@ -236,9 +237,13 @@ class BodyProblem:
 
     def choose_width(self, parts: Sequence[NormalEquations], weights: PerJoint) -> float:
         """Return the width with which bodies predict best the parts of the data that were not fitted."""
-        squares = {width: self._cross_validate(parts, weights, width) for width in WIDTHS}
+        first, *others = WIDTHS
+        limit = (1.0 - MIN_WIDTH_GAIN) ** 2 * self._cross_validate(parts, weights, first)
+        if limit <= sum(compute_least_squares(part, weights > 0.0) for part in parts):
+            return first  # no parameters at all predict the parts so well
+        squares = {width: self._cross_validate(parts, weights, width) for width in others}
         best = min(squares, key=lambda width: squares[width])
-        return best if squares[best] < (1.0 - MIN_WIDTH_GAIN) ** 2 * squares[WIDTHS[0]] else WIDTHS[0]
+        return best if squares[best] < limit else first
 
     def _cross_validate(self, parts: Sequence[NormalEquations], weights: PerJoint, width: float) -> float:
         """Return the sum of the squared errors of every part, predicted by bodies that were fitted to the others."""
@@ -256,6 +261,13 @@ class BodyProblem:
     @cached_property
     def _reference(self) -> PlausibleReference:
         return make_plausible_reference(self.base.robot)
+
+
+def compute_least_squares(equations: NormalEquations, is_used: Bool[np.ndarray, " joints"]) -> float:
+    """Return the sum of the squared errors of these joints that no parameters make smaller."""
+    ones = is_used.astype(float)
+    beta = NormalDecomposition.of(equations.matrix(ones)).solve(equations.right_side(ones))
+    return float(equations.residual_squares(beta) @ ones)
 
 
 def fit_bodies(

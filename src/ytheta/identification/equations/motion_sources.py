@@ -285,16 +285,20 @@ class CachedSource:
     def _allocated(self) -> tuple[MotionSamples, ...]:
         """Parts of one array per quantity: small arrays would fragment memory."""
         segment = int(np.argmax(self.lengths))
-        sample = self.source.motion(segment, 0, min(1, self.lengths[segment]))
-        left = self.max_bytes // max(count_bytes(sample), 1)
+        piece = self.source.motion(segment, 0, min(self.piece_length, self.lengths[segment]))
+        left = self.max_bytes // max(count_bytes(piece.select(0, 1)), 1)
         ends = [0]
         for length in self.lengths:
             # If only a part of a segment fits, it ends with a whole piece.
             count = length if length <= left else left - left % self.piece_length
             ends.append(ends[-1] + count)
             left -= count
-        whole = make_empty_motion(sample, ends[-1])
-        return tuple(whole.select(first, last) for first, last in pairwise(ends))
+        whole = make_empty_motion(piece, ends[-1])
+        storage = tuple(whole.select(first, last) for first, last in pairwise(ends))
+        if len(piece) <= len(storage[segment]):
+            copy_motion(piece, storage[segment].select(0, len(piece)))
+            self._stored.add((segment, 0))
+        return storage
 
 
 def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES) -> tuple[Source, ...]:

@@ -32,6 +32,8 @@ def main() -> None:
     atexit.register(skip_finalization)
     atexit.register(gc.freeze)  # else Python searches all objects for garbage at exit, although the process ends
     prepare_streams()
+    # Threads of BLAS wait for each other longer than matrices of this size take; ytheta has threads of its own.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not os.environ.get(DEBUG_VARIABLE):
         warnings.simplefilter("ignore")  # they are for programmers, and contain lines of source code
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # in the processes that this one starts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import ErrorComputation
@@ -17,7 +18,7 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.model_choice import SelectedModel, make_rigid_torque
 from ytheta.identification.plan import PreparationPlan
-from ytheta.shapes import PerBase
+from ytheta.shapes import BaseByBase, PerBase
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,30 +40,41 @@ class AssessedParameters:
     statistics: FitStatistics
 
 
-def assess_parameters(
-    plan: PreparationPlan,
-    model: SelectedModel,
-    problem: EstimationProblem,
-    estimate: Estimate,
-    beta: PerBase,
-    speeds: Mapping[str, float],
-) -> AssessedParameters:
-    """Compute errors and statistics for these values; ``speeds``: the highest speed of each drive."""
-    bounded = bound_friction(problem.base.robot, problem.base.independent, beta, speeds)
-    load = None if model.load is None else make_rigid_torque(problem, beta)
-    errors = ErrorComputation(problem.base.with_robot(bounded), model.equations, plan, load)
-    fit, validation = errors.compute_fit_errors(beta), errors.compute_validation_errors(beta)
-    time = None  # that of the errors, each of whose samples is an equation
-    if problem.form.name != "differential" or plan.is_fit_judged_apart:
-        time = compute_equation_autocorrelation_time(problem, beta, estimate.hat)
-    equations, transitions = problem.normal_equations(), model.compute_transition_covariance()
-    return AssessedParameters(
-        problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds)),
-        errors,
-        fit,
-        validation,
-        FitStatistics(beta, estimate, equations, fit, time, transitions),
-    )
+@dataclass(frozen=True, eq=False)
+class ModelAssessment:
+    """Assesses values of the parameters of a model; ``speeds``: the highest speed of each drive."""
+
+    plan: PreparationPlan
+    model: SelectedModel
+    problem: EstimationProblem
+    estimate: Estimate
+    speeds: Mapping[str, float]
+
+    def assess(self, beta: PerBase) -> AssessedParameters:
+        """Compute errors and statistics for these values."""
+        model, problem, estimate = self.model, self.problem, self.estimate
+        bounded = bound_friction(problem.base.robot, problem.base.independent, beta, self.speeds)
+        load = None if model.load is None else make_rigid_torque(problem, beta)
+        errors = replace(self._errors, base=problem.base.with_robot(bounded), load=load)
+        fit, validation = errors.compute_fit_errors(beta), errors.compute_validation_errors(beta)
+        time = None  # that of the errors, each of whose samples is an equation
+        if problem.form.name != "differential" or self.plan.is_fit_judged_apart:
+            time = compute_equation_autocorrelation_time(problem, beta, estimate.hat)
+        return AssessedParameters(
+            problem.base.with_robot(with_smooth_speeds(bounded, model.transition_speeds)),
+            errors,
+            fit,
+            validation,
+            FitStatistics(beta, estimate, problem.normal_equations(), fit, time, self._transition_covariance),
+        )
+
+    @cached_property
+    def _errors(self) -> ErrorComputation:
+        return ErrorComputation.of(self.problem.base, self.model.equations, self.plan)
+
+    @cached_property
+    def _transition_covariance(self) -> BaseByBase | None:
+        return self.model.compute_transition_covariance()
 
 
 def compare_errors(free: AssessedParameters, model: AssessedParameters) -> ConsistencyCost:

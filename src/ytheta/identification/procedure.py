@@ -60,7 +60,7 @@ from ytheta.identification.log_checks import (
     find_repetitions,
     find_zero_torques,
 )
-from ytheta.identification.model_assessment import AssessedParameters, assess_parameters, compare_errors
+from ytheta.identification.model_assessment import AssessedParameters, ModelAssessment, compare_errors
 from ytheta.identification.model_choice import (
     MAX_LOAD_ERROR_RATIO,
     MAX_LOAD_ROUNDS,
@@ -118,14 +118,15 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     model, problem, estimator, estimate = _estimate_with_own_load(request, model)
     report("computing the errors")
     speeds = find_highest_speeds(request.robot, request.fit_logs)
-    free = assess_parameters(plan, model, problem, estimate, estimate.beta, speeds)
+    assessment = ModelAssessment(plan, model, problem, estimate, speeds)
+    free = assessment.assess(estimate.beta)
     assessed, standard, cost, lacking = free, None, None, {}
     if free.base.standard_combinations is not None:
         report("finding the bodies")
         weights = free.statistics.equation_weights
         body_problem, bodies = _fit_bodies(request, problem, free.base.standard_combinations, free, speeds)
         beta = freeze(free.base.standard_combinations.K @ bodies.theta)
-        assessed = assess_parameters(plan, model, problem, estimate, beta, speeds)
+        assessed = assessment.assess(beta)
         standard = describe_standard_parameters(body_problem, bodies, estimate, assessed.statistics.covariance)
         cost = compare_errors(free, assessed)
         if cost.is_high:

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.drives import MAX_WIDENING, RestRule, compute_velocity_noise, make_rest_rule
+from ytheta.logs.preparing.drives import (
+    MAX_WIDENING,
+    RestRule,
+    SignalNoise,
+    compute_velocity_noise,
+    make_rest_rule,
+)
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_span
@@ -96,9 +102,9 @@ def test_noise_is_that_of_the_low_passed_velocity(recorded: bool) -> None:
     filtered = differentiator.differentiate(smooth, 0 if recorded else 1, slice(0, len(t)))
     expected = filtered[:, 500:-500].std()
     # The noise bandwidth of the filter differs from that of an ideal low-pass by 10 %.
-    np.testing.assert_allclose(compute_velocity_noise(preparation), expected, rtol=0.15)
+    np.testing.assert_allclose(compute_velocity_noise(preparation, SignalNoise.of(preparation)), expected, rtol=0.15)
     louder = prepare(q, qd + 2.0 * noise) if recorded else prepare(q + 2.0 * noise)
-    assert compute_velocity_noise(louder)[0] > 1.5 * expected
+    assert compute_velocity_noise(louder, SignalNoise.of(louder))[0] > 1.5 * expected
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-4])

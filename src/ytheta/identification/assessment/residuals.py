@@ -31,7 +31,7 @@ from ytheta.identification.equations.autocorrelation import AutocovarianceAccumu
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.model_equations import ModelEquations
-from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source
+from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source, cache_sources
 from ytheta.identification.plan import PreparationPlan
 from ytheta.logs.preparing.drives import remake_rest_rule
 from ytheta.logs.preparing.preparation import Preparation
@@ -50,31 +50,34 @@ class ErrorComputation:
 
     Attributes
     ----------
-    base       the parameters of the model
-    equations  the motion of the logs, and how their equations are made
-    plan       the cut-offs of the errors and, if it was given, of the report
-    load       torque that drives transmit, if friction depends on it
+    base         the parameters of the model
+    equations    the motion of the logs, and how their equations are made
+    plan         the cut-offs of the errors and, if it was given, of the report
+    fit_sources  the motion of the logs of the fit at the cut-offs of the errors
+    load         torque that drives transmit, if friction depends on it
     """
 
     base: ModelParameters
     equations: ModelEquations
     plan: PreparationPlan
-    load: RigidTorque | None
+    fit_sources: tuple[Source, ...]
+    load: RigidTorque | None = None
+
+    @classmethod
+    def of(cls, base: ModelParameters, equations: ModelEquations, plan: PreparationPlan) -> ErrorComputation:
+        """Return the computation for a model without load-dependent friction."""
+        sources = equations.sources
+        if plan.is_fit_judged_apart:  # they are used for the free estimate and for the model
+            sources = cache_sources(_with_preparations(sources, plan.judged.fit), piece_length=PIECE_LENGTH)
+        return cls(base, equations, plan, sources)
 
     def compute_fit_errors(self, beta: PerBase) -> TorqueErrors:
         """Return the errors on the logs of the fit."""
-        return self._compute_errors(self._fit_sources, beta)
+        return self._compute_errors(self.fit_sources, beta)
 
     def compute_log_errors(self, number: int, beta: PerBase) -> TorqueErrors:
         """Return the errors on one log of the fit; ``number`` counts from 0."""
-        return self._compute_errors(self._fit_sources[number : number + 1], beta)
-
-    @property
-    def _fit_sources(self) -> tuple[Source, ...]:
-        """The logs of the fit at the cut-offs of the errors."""
-        if self.plan.is_fit_judged_apart:
-            return _with_preparations(self.equations.sources, self.plan.judged.fit)
-        return self.equations.sources
+        return self._compute_errors(self.fit_sources[number : number + 1], beta)
 
     def compute_validation_errors(self, beta: PerBase) -> TorqueErrors | None:
         """Return the errors on the validation logs; None if there are none."""
@@ -96,7 +99,7 @@ class ErrorComputation:
         if reported is None:
             return None
         fit, validation = (
-            _with_preparations(sources, preparations)
+            cache_sources(_with_preparations(sources, preparations), 0, PIECE_LENGTH)  # they are used once
             for sources, preparations in (
                 (self.equations.sources, reported.fit),
                 (self.equations.validation_sources, reported.validation),
@@ -128,14 +131,17 @@ class ErrorComputation:
 
 
 def _with_preparations(sources: tuple[Source, ...], preparations: Sequence[Preparation]) -> tuple[Source, ...]:
-    """Return the sources of the same logs with other preparations. They are used once, so nothing is stored."""
+    """Return the sources of the same logs with other preparations; nothing is stored."""
     uncached = (each.source if isinstance(each, CachedSource) else each for each in sources)
-    prepared = tuple(
-        replace(source, preparation=preparation, rest=source.rest and remake_rest_rule(source.rest, preparation))
+    return tuple(
+        replace(
+            source,
+            preparation=preparation,
+            rest=source.rest and remake_rest_rule(source.rest, source.preparation, preparation),
+        )
         for source, preparation in zip(uncached, preparations, strict=True)
         if isinstance(source, LogSource)
     )
-    return tuple(CachedSource(source, 0, PIECE_LENGTH) for source in prepared)
 
 
 def compute_errors(

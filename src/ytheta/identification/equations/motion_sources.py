@@ -256,15 +256,24 @@ class CachedSource:
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         size = self.piece_length
-        if last > len(self._storage[segment]):
-            motion = make_empty_motion(self._storage[segment], last - first)
-            for start in range(first, last, size):  # preparing a piece needs many times the memory of its samples
-                stop = min(start + size, last)
-                copy_motion(self.source.motion(segment, start, stop), motion.select(start - first, stop - first))
-            return motion
+        if not self.max_bytes or last > len(self._storage[segment]):
+            return self._request(segment, first, last)
         for start in range(first - first % size, last, size):
             self._store(segment, start)
         return self._storage[segment].select(first, last)
+
+    def _request(self, segment: int, first: int, last: int) -> MotionSamples:
+        """Return motion that is not stored; preparing it at once would need many times the memory of its samples."""
+        size = self.piece_length
+        piece = self.source.motion(segment, first, min(first + size, last))
+        if len(piece) == last - first:
+            return piece
+        motion = make_empty_motion(piece, last - first)
+        copy_motion(piece, motion.select(0, len(piece)))
+        for start in range(first + size, last, size):
+            stop = min(start + size, last)
+            copy_motion(self.source.motion(segment, start, stop), motion.select(start - first, stop - first))
+        return motion
 
     def _store(self, segment: int, start: int) -> None:
         """Store the piece that begins at ``start``, unless it is stored already."""
@@ -301,8 +310,12 @@ class CachedSource:
         return storage
 
 
-def cache_sources(sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES) -> tuple[Source, ...]:
+def cache_sources(
+    sources: tuple[Source, ...], max_bytes: int = MAX_CACHED_BYTES, piece_length: int = PREPARED_PIECE_LENGTH
+) -> tuple[Source, ...]:
     """Return the sources with a cache; the cache of each is proportional to its number of samples."""
     samples = [sum(source.lengths) for source in sources]
     total = max(sum(samples), 1)
-    return tuple(CachedSource(source, max_bytes * n // total) for source, n in zip(sources, samples, strict=True))
+    return tuple(
+        CachedSource(source, max_bytes * n // total, piece_length) for source, n in zip(sources, samples, strict=True)
+    )

@@ -205,6 +205,7 @@ class RestRule:
     min_stick_samples
                  shortest rest of a drive that stops and starts abruptly, likewise
     margin       number of samples before and after a rest that count as rest
+    noise        standard deviations of the noise of the recorded signals; None if it is not known
     """
 
     rates: Float[np.ndarray, "drives joints"]
@@ -213,6 +214,7 @@ class RestRule:
     min_samples: int
     min_stick_samples: int
     margin: int
+    noise: SignalNoise | None = None
 
     def evaluate(self, qd: ChannelsBySample) -> Bool[np.ndarray, "joints samples"]:
         """Return True at the samples at which a drive that acts on the joint rests."""
@@ -240,14 +242,17 @@ def make_rest_rule(
     preparation: Preparation,
     rates: Float[np.ndarray, "drives joints"],
     held: Bool[np.ndarray, " joints"] | None = None,
+    signal_noise: SignalNoise | None = None,
 ) -> RestRule:
     """Return the rule for one log. ``rates``: those of the drives that can stick; ``held``: joints that never move.
 
     The rule leaves drives that never move aside: all of their equations are alike, and stiction counts as their noise.
+    ``signal_noise``: that of the log on the grid of the preparation, if it is known.
     """
     highest = compute_highest_speeds(preparation.log)
     floor = MAX_SPEED_RATIO * highest.max(initial=0.0)  # for joints that do not move at all
-    noise = compute_velocity_noise(preparation)
+    signal_noise = signal_noise or SignalNoise.of(preparation)
+    noise = compute_velocity_noise(preparation, signal_noise)
     speeds = np.maximum(MAX_NOISE_RATIO * noise, MAX_SPEED_RATIO * np.maximum(highest, floor))
     q = preparation.log.q
     largest = np.maximum(q.max(axis=0), -q.min(axis=0))  # without a copy of all positions
@@ -263,12 +268,14 @@ def make_rest_rule(
         max(1, math.ceil(MIN_REST_PERIODS * period)),
         max(2, math.ceil(MIN_STICK_PERIODS * period)),
         math.ceil(MARGIN_PERIODS * period),
+        signal_noise,
     )
 
 
-def remake_rest_rule(rule: RestRule, preparation: Preparation) -> RestRule:
+def remake_rest_rule(rule: RestRule, before: Preparation, after: Preparation) -> RestRule:
     """Return the rule for the same log with another preparation."""
-    return make_rest_rule(preparation, rule.rates, ~rule.moves)
+    is_same_signal = after.log is before.log and after.grid == before.grid
+    return make_rest_rule(after, rule.rates, ~rule.moves, rule.noise if is_same_signal else None)
 
 
 def _find_runs(
@@ -279,19 +286,31 @@ def _find_runs(
     return changes[::2], changes[1::2]
 
 
-def compute_velocity_noise(preparation: Preparation) -> PerJoint:
+@dataclass(frozen=True, eq=False)
+class SignalNoise:
+    """Standard deviations of the noise of the recorded positions and, if there are any, velocities of every joint."""
+
+    q: PerJoint
+    qd: PerJoint | None
+
+    @classmethod
+    def of(cls, preparation: Preparation) -> SignalNoise:
+        """Return the noise of a log on the grid of its preparation."""
+        log = preparation.log
+        return cls(_compute_noise(preparation, log.q), None if log.qd is None else _compute_noise(preparation, log.qd))
+
+
+def compute_velocity_noise(preparation: Preparation, noise: SignalNoise) -> PerJoint:
     """Return the standard deviation of the noise of every joint's velocity, low-passed as for drive directions."""
     rate = preparation.grid.rate
     cutoff = preparation.direction_cutoff
     # White noise after an ideal low-pass, and after its derivative: integrals of 1 and of (2 pi f)^2 up to the cut-off.
     recorded_gain = math.sqrt(min(1.0, 2.0 * cutoff / rate))
     derivative_gain = 2.0 * math.pi * math.sqrt(2.0 * cutoff**3 / (3.0 * rate))
-    log = preparation.log
-    position = derivative_gain * _compute_noise(preparation, log.q)
-    if log.qd is None:
+    position = derivative_gain * noise.q
+    if noise.qd is None:
         return position
-    recorded = recorded_gain * _compute_noise(preparation, log.qd)
-    return np.where(preparation.uses_recorded_velocity, recorded, position)
+    return np.where(preparation.uses_recorded_velocity, recorded_gain * noise.qd, position)
 
 
 def _compute_noise(preparation: Preparation, signal: Float[np.ndarray, "samples joints"]) -> PerJoint:

@@ -137,14 +137,20 @@ def explain_residual(joint: str, data: JointResiduals) -> ResidualCause:
     if at_rest > max(MIN_EXPLAINED_SHARE, rests.mean()):
         text = f"it rests {100.0 * rests.mean():.0f} % of the time"
         return ResidualCause(joint, Cause.REST, at_rest, text)
-    residual = _remove_model(data.residual[:, None], data.regressor)[:, 0]
+    effects = dict(_make_columns(data))
+    stacked = np.column_stack([data.residual, *effects.values()])
+    kept_residual, *kept_columns = np.split(
+        _remove_model(stacked, data.regressor),
+        np.cumsum([1, *(each.shape[1] for each in effects.values())])[:-1],
+        axis=1,
+    )
+    residual = kept_residual[:, 0]
     left = float(residual @ residual)
     if left < MIN_REMAINDER_SHARE * total:
         return unexplained
     shares: dict[Cause, float] = {}
     delay = 0.0  # s; of a lag
-    for cause, columns in _make_columns(data):
-        kept = _remove_model(columns, data.regressor)
+    for (cause, columns), kept in zip(effects.items(), kept_columns, strict=True):
         if np.linalg.norm(kept) > MIN_COLUMN_REMAINDER * np.linalg.norm(columns):
             shares[cause] = compute_explained_share(kept, residual)
         if cause is Cause.LAG and cause in shares:

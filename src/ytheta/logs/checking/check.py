@@ -323,16 +323,16 @@ def check_work(log: Log, robot: Robot) -> list[Finding]:
     if log.tau is None or robot.floating or robot.sensor_coordinates:
         return []
     latest = math.ceil(MAX_LATENCY * log.rate)  # samples
-    # work and its magnitude, for torques that are early, at the right time and late
-    sums = np.zeros((3, 2))
-    for start, stop in log.segments:
-        q, tau = log.q[start:stop], log.tau[start:stop]
-        if stop - start < max(3, 2 * latest + 2) or not _returns(q):
-            continue
-        sums += [_sum_work(q, tau, shift) for shift in (-latest, 0, latest)]
-    work = float(sums[1, 0])
-    if not np.all(sums[:, 0] < MIN_WORK_SHARE * sums[:, 1]):
-        return []
+    segments = [slice(*rows) for rows in log.segments if rows[1] - rows[0] >= max(3, 2 * latest + 2)]
+    returning = [rows for rows in segments if _returns(log.q[rows])]
+    works: list[float] = []
+    for shift in (0, -latest, latest):  # torques at the right time, early and late
+        parts = [_sum_work(log.q[rows], log.tau[rows], shift) for rows in returning]
+        work, magnitude = np.sum(parts, axis=0) if parts else (0.0, 0.0)
+        if not work < MIN_WORK_SHARE * magnitude:
+            return []
+        works.append(float(work))
+    work = works[0]
     finding = Finding(
         LogFindingCode.TORQUE,
         Severity.WARNING,

@@ -12,7 +12,6 @@ import platform
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
 from typing import Annotated
 
@@ -207,6 +206,8 @@ def _list_versions() -> Iterator[tuple[str, str]]:
 
 
 def _find_version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, wraps
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, runtime_checkable
 
 import numpy as np
@@ -423,6 +422,8 @@ def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable
 @cache
 def describe_versions() -> str:
     """Return the versions of the libraries whose results enter a graph."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         casadi_version = version("casadi")  # CasADi itself is not loaded, since kernels from the cache do not need it
     except PackageNotFoundError:  # some distributions install it without this metadata

@@ -1,4 +1,4 @@
-"""Errors and statistics of values of the parameters: those of the free estimate, and those of the model."""
+"""Errors and statistics of values of the parameters: those of the free estimate, and those of the bodies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ytheta.identifiability.base_parameters import ModelParameters
+from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.assessment.residuals import ErrorComputation
 from ytheta.identification.assessment.torque_errors import TorqueErrors
-from ytheta.identification.consistency.standard_parameters import ConsistencyCost
+from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.consistency.standard_parameters import (
+    MAX_NEGLIGIBLE_ERROR,
+    BodyProblem,
+    ConsistencyCost,
+    StandardParameters,
+    describe_standard_parameters,
+    find_lacking_links,
+    fit_bodies,
+)
 from ytheta.identification.equations.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import with_smooth_speeds
@@ -18,7 +27,8 @@ from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.model_choice import SelectedModel, make_rigid_torque
 from ytheta.identification.plan import PreparationPlan
-from ytheta.shapes import BaseByBase, PerBase
+from ytheta.identification.priors.prior import PriorSettings
+from ytheta.shapes import BaseByBase, PerBase, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +48,24 @@ class AssessedParameters:
     fit: TorqueErrors
     validation: TorqueErrors | None
     statistics: FitStatistics
+
+
+@dataclass(frozen=True, eq=False)
+class AssessedBodies:
+    """The bodies of a model.
+
+    Attributes
+    ----------
+    assessed  their parameters with their errors
+    standard  their standard parameters
+    cost      their errors beside those of the free estimate
+    lacking   links at which the description lacks something, if the cost is high
+    """
+
+    assessed: AssessedParameters
+    standard: StandardParameters
+    cost: ConsistencyCost
+    lacking: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +95,21 @@ class ModelAssessment:
             validation,
             FitStatistics(beta, estimate, problem.normal_equations(), fit, time, self._transition_covariance),
         )
+
+    def find_bodies(
+        self, free: AssessedParameters, base: BaseParameters, prior: PriorSettings, bounds: BodyBounds
+    ) -> AssessedBodies:
+        """Return the most likely physically consistent bodies; ``free``: the estimate without such conditions."""
+        equations, estimate, weights = self.problem.normal_equations(), self.estimate, free.statistics.equation_weights
+        problem = BodyProblem.of(base, estimate, equations, settings=prior, bounds=bounds, highest_speeds=self.speeds)
+        chooses = problem.may_choose and free.fit.relative_percent > MAX_NEGLIGIBLE_ERROR
+        parts = self.problem.split_normal_equations() if chooses else ()
+        fit = fit_bodies(problem, estimate, equations, weights, parts)
+        assessed = self.assess(freeze(base.K @ fit.theta))
+        standard = describe_standard_parameters(problem, fit, estimate, assessed.statistics.covariance)
+        cost = compare_errors(free, assessed)
+        lacking = find_lacking_links(problem, fit, equations, weights) if cost.is_high else {}
+        return AssessedBodies(assessed, standard, cost, tuple(lacking))
 
     @cached_property
     def _errors(self) -> ErrorComputation:

@@ -4,42 +4,32 @@ plan       at which cut-off each log is fitted and judged, and which velocity it
 equations  of the planned logs, for any transition speeds of friction and any families of parameters
 choice     transition speeds, rotor inertias and friction laws that the data speak for
 estimate   by the estimator of the request; load-dependent friction must reproduce the torque on which it depends
+errors     and standard deviations, on the logs of the fit and of the validation
 bodies     the model: the most likely physically consistent bodies, if the geometry is known; else the estimate
-errors     of the estimate, the model and the description, on the logs of the fit and of the validation
 findings   about the logs, the model and the bodies
 result     all of this in one value
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding
-from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
+from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residual_analysis import find_residual_causes
 from ytheta.identification.assessment.residuals import ErrorComputation
 from ytheta.identification.assessment.torque_errors import ParameterUncertainty, TorqueErrors, is_described
 from ytheta.identification.between_logs import predict_logs_from_others
 from ytheta.identification.consistency.bounds import BodyBounds
-from ytheta.identification.consistency.standard_parameters import (
-    MAX_NEGLIGIBLE_ERROR,
-    BodyFit,
-    BodyProblem,
-    describe_standard_parameters,
-    find_lacking_links,
-    fit_bodies,
-)
-from ytheta.identification.equations.autocorrelation import (
-    compute_hat_autocovariance,
-)
+from ytheta.identification.equations.autocorrelation import compute_hat_autocovariance
 from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.friction import find_highest_speeds, find_smooth_speeds
+from ytheta.identification.equations.friction import find_highest_speeds, find_smooth_speeds, make_rest_rules
 from ytheta.identification.equations.model_equations import EquationSettings, LogEquations
 from ytheta.identification.equations.selection import ParameterSelection
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
@@ -60,7 +50,7 @@ from ytheta.identification.log_checks import (
     find_repetitions,
     find_zero_torques,
 )
-from ytheta.identification.model_assessment import AssessedParameters, ModelAssessment, compare_errors
+from ytheta.identification.model_assessment import AssessedBodies, ModelAssessment
 from ytheta.identification.model_choice import (
     MAX_LOAD_ERROR_RATIO,
     MAX_LOAD_ROUNDS,
@@ -75,7 +65,7 @@ from ytheta.identification.result import Identification, describe_origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint, freeze
+from ytheta.shapes import PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +109,11 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
     report("computing the errors")
     speeds = find_highest_speeds(request.robot, request.fit_logs)
     assessment = ModelAssessment(plan, model, problem, estimate, speeds)
-    free = assessment.assess(estimate.beta)
-    assessed, standard, cost, lacking = free, None, None, {}
-    if free.base.standard_combinations is not None:
+    assessed, bodies = assessment.assess(estimate.beta), None
+    if assessed.base.standard_combinations is not None:
         report("finding the bodies")
-        weights = free.statistics.equation_weights
-        body_problem, bodies = _fit_bodies(request, problem, free.base.standard_combinations, free, speeds)
-        beta = freeze(free.base.standard_combinations.K @ bodies.theta)
-        assessed = assessment.assess(beta)
-        standard = describe_standard_parameters(body_problem, bodies, estimate, assessed.statistics.covariance)
-        cost = compare_errors(free, assessed)
-        if cost.is_high:
-            lacking = find_lacking_links(body_problem, bodies, problem.normal_equations(), weights)
+        bodies = assessment.find_bodies(assessed, assessed.base.standard_combinations, request.prior, request.bounds)
+        assessed = bodies.assessed
     base, errors = assessed.base, assessed.errors
     origin = describe_origin(
         request.fit_logs,
@@ -149,17 +132,10 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         *(find_rests(request.robot.actuated, assessed.fit, assessed.validation) if request.leaves_out_rest else ()),
         *diagnose(problem, request.fit_logs),
     )
-    description_errors = None
-    if standard is None or cost is None:
+    if bodies is None:
         findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
     else:
-        description_errors = _compute_description_errors(errors, model, problem, base)
-        findings += tuple(find_body_findings(base.robot, standard, cost, tuple(lacking), estimate, origin.prior))
-        combinations = base.standard_combinations
-        # A mistake that is named is the better answer, and without a prior the description may be anything.
-        is_named = any(finding.code in CONTRADICTIONS for finding in findings)
-        if combinations is not None and origin.prior is PriorCenter.DESCRIPTION and not is_named:
-            findings += tuple(find_other_robot(combinations, standard, problem.normal_equations(), findings))
+        findings += tuple(_find_body_findings(problem, estimate, bodies, findings, origin.prior))
     judged = model.equations.validation_sources or model.equations.sources
     return Identification(
         base,
@@ -172,14 +148,14 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         findings,
         assessed.statistics.equation_autocorrelation_time,
         choice=model.choice,
-        standard=standard,
-        consistency_cost=cost,
+        standard=None if bodies is None else bodies.standard,
+        consistency_cost=None if bodies is None else bodies.cost,
         residual_causes=find_residual_causes(
             errors.form, judged, assessed.statistics.beta, known=KnownTorque(errors.base)
         ),
         transition_covariance=assessed.statistics.transition_covariance,
         reported=errors.compute_reported_errors(assessed.statistics.beta),
-        description_errors=description_errors,
+        description_errors=None if bodies is None else _compute_description_errors(errors, model, problem, base),
         left_out_excesses=predict_logs_from_others(
             errors,
             problem,
@@ -197,14 +173,11 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
     uses_evidence = isinstance(request.estimator, EmpiricalBayes) and is_known
     considered = selection.list_considered(robot, request.form) if uses_evidence else ()
     sticking = selection.find_sticking_rates(robot) if request.leaves_out_rest else np.zeros((0, len(robot.actuated)))
-    logs = LogEquations(
-        EquationSettings(
-            robot, selection, considered, request.form, request.window, request.min_speed, request.threads
-        ),
-        held_joints=find_held_joints(robot, request.fit_logs),
-        sticking_rates=sticking,
-        lowest_speeds=find_smooth_speeds(robot, request.fit_logs),
+    held = find_held_joints(robot, request.fit_logs)
+    settings = EquationSettings(
+        robot, selection, considered, request.form, request.window, request.min_speed, request.threads
     )
+    logs = LogEquations(settings, held, sticking, lowest_speeds=find_smooth_speeds(robot, request.fit_logs))
     plan = plan_preparations(
         request.fit_logs,
         request.validation_logs,
@@ -212,7 +185,9 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
         report_cutoff=request.report_cutoff,
         equations=logs,
     )
-    return plan, replace(logs, fit=plan.own.fit, validation=plan.judged.validation)
+    fit, validation = plan.own.fit, plan.judged.validation
+    rests, validation_rests = make_rest_rules(fit, sticking, held), make_rest_rules(validation, sticking)
+    return plan, replace(logs, fit=fit, validation=validation, rests=rests, validation_rests=validation_rests)
 
 
 def _estimate_with_own_load(
@@ -275,23 +250,6 @@ def _compute_description_errors(
     return errors.compute_description_errors(base.beta, load)
 
 
-def _fit_bodies(
-    request: Request,
-    problem: EstimationProblem,
-    base: BaseParameters,
-    free: AssessedParameters,
-    speeds: Mapping[str, float],
-) -> tuple[BodyProblem, BodyFit]:
-    """Return the most likely physically consistent bodies, and what they are fitted with."""
-    equations, estimate = problem.normal_equations(), free.statistics.estimate
-    body_problem = BodyProblem.of(
-        base, estimate, equations, settings=request.prior, bounds=request.bounds, highest_speeds=speeds
-    )
-    chooses = body_problem.may_choose and free.fit.relative_percent > MAX_NEGLIGIBLE_ERROR
-    parts = problem.split_normal_equations() if chooses else ()
-    return body_problem, fit_bodies(body_problem, estimate, equations, free.statistics.equation_weights, parts)
-
-
 def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[Finding, ...]) -> Iterator[Finding]:
     """Yield findings about the logs and their preparation."""
     yield from collect_log_findings(request.logs, (*plan.own.fit, *plan.own.validation))
@@ -300,3 +258,22 @@ def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[
     yield from repeated
     if request.prior.earlier is not None:
         yield from find_logs_of_prior(request.prior.earlier.table, request.fit_logs)
+
+
+def _find_body_findings(
+    problem: EstimationProblem,
+    estimate: Estimate,
+    bodies: AssessedBodies,
+    known: tuple[Finding, ...],
+    center: PriorCenter,
+) -> Iterator[Finding]:
+    """Yield findings about the bodies; ``known``: those about the log, ``center``: that of the prior."""
+    base, standard = bodies.assessed.base, bodies.standard
+    findings = tuple(find_body_findings(base.robot, standard, bodies.cost, bodies.lacking, estimate, center))
+    yield from findings
+    # A mistake that is named is the better answer, and without a prior the description may be anything.
+    is_named = any(finding.code in CONTRADICTIONS for finding in (*known, *findings))
+    if base.standard_combinations is not None and center is PriorCenter.DESCRIPTION and not is_named:
+        yield from find_other_robot(
+            base.standard_combinations, standard, problem.normal_equations(), (*known, *findings)
+        )

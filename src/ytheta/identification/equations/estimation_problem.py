@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import ModelParameters
-from ytheta.identification.equations.form import EquationRows, Form, KernelForm, RegressorLayout, SampleRange
+from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -124,19 +124,11 @@ class EstimationProblem:
         plain = self._plain_normal_equations if around is not None and weigh is None else None
 
         def make_sums() -> RunningSums:
-            return RunningSums(self.layout, around=around, weigh=weigh, grams=plain is None)
-
-        # Weights are a function of Python, which needs every block.
-        kernel_form = self.form if isinstance(self.form, KernelForm) and weigh is None else None
+            return RunningSums.of(self.form, around=around, weigh=weigh, grams=plain is None)
 
         def work(task: SourceRange) -> RunningSums:
-            sums, motion = make_sums(), self.motion(task)
-            equations = None if kernel_form is None else kernel_form.kernel_equations(motion)
-            if equations is not None:
-                sums.add_kernel_equations(equations)
-                return sums
-            for rows in self.form.rows(motion, self.sources[task.source].rate):
-                sums.add(rows)
+            sums = make_sums()
+            sums.add_motion(self.form, self.motion(task), self.sources[task.source].rate)
             return sums
 
         total = make_sums()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -193,6 +192,8 @@ class LogEquations:
                    logs. Kernels do not contain them, so that logs share kernels
     fit, validation
                    preparations of the logs; empty as long as they are not chosen
+    rests, validation_rests
+                   the rules by which their drives rest, or None
     """
 
     settings: EquationSettings
@@ -201,6 +202,8 @@ class LogEquations:
     lowest_speeds: SpeedsByDrive
     fit: tuple[Preparation, ...] = ()
     validation: tuple[Preparation, ...] = ()
+    rests: tuple[RestRule | None, ...] = ()
+    validation_rests: tuple[RestRule | None, ...] = ()
 
     def make(self, transition_speeds: SpeedsByDrive) -> ModelEquations:
         """Return the equations with these transition speeds, by drive; raise InputError if there are none."""
@@ -228,26 +231,18 @@ class LogEquations:
         return equations.thin(MAX_REFEREE_SAMPLES).make_problem(self.settings.selection.forced, None)
 
     def _make_with(self, directions: AnyDirections, settings: EquationSettings) -> ModelEquations:
-        rests, validation_rests = self._rests
         sources = tuple(
-            LogSource(each, directions, self.held_joints, rest) for each, rest in zip(self.fit, rests, strict=True)
+            LogSource(each, directions, self.held_joints, rest) for each, rest in zip(self.fit, self.rests, strict=True)
         )
         validation_sources = tuple(
-            LogSource(each, directions, rest=rest) for each, rest in zip(self.validation, validation_rests, strict=True)
+            LogSource(each, directions, rest=rest)
+            for each, rest in zip(self.validation, self.validation_rests, strict=True)
         )
         return ModelEquations(settings, cache_sources(sources), cache_sources(validation_sources))
 
     @property
     def _differential(self) -> EquationSettings:
         return replace(self.settings, form="differential", window=None)
-
-    @cached_property
-    def _rests(self) -> tuple[tuple[RestRule | None, ...], tuple[RestRule | None, ...]]:
-        """The rules of rest of the logs of the fit and of the validation logs."""
-        return (
-            make_rest_rules(self.fit, self.sticking_rates, self.held_joints),
-            make_rest_rules(self.validation, self.sticking_rates, None),
-        )
 
 
 def _check_equations(equations: ModelEquations) -> None:

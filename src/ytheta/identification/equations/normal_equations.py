@@ -17,7 +17,8 @@ from functools import cached_property, reduce
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.equations.form import EquationRows, KernelEquations, RegressorLayout
+from ytheta.identification.equations.form import EquationRows, Form, KernelEquations, KernelForm, RegressorLayout
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.products.row_sums import RowProducts, make_consumer
 from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, PerBase, PerJoint
 
@@ -164,6 +165,20 @@ class RunningSums:
         self._layout, self._around, self._weigh, self._grams = layout, around, weigh, grams
         self._products = RowProducts(layout.groups, only_right=not grams)
         self._counts = np.zeros(len(layout.slices))
+
+    @classmethod
+    def of(cls, form: Form, *, around: PerBase | None, weigh: WeightFunction | None, grams: bool) -> RunningSums:
+        """Return sums without equations yet, for those of a form."""
+        return cls(form.layout, around=around, weigh=weigh, grams=grams)
+
+    def add_motion(self, form: Form, motion: MotionSamples, rate: float) -> None:
+        """Add the equations of a motion: in one native call, or block by block if weights are computed from them."""
+        equations = form.kernel_equations(motion) if isinstance(form, KernelForm) and self._weigh is None else None
+        if equations is not None:
+            self.add_kernel_equations(equations)
+            return
+        for rows in form.rows(motion, rate):
+            self.add(rows)
 
     def add(self, rows: EquationRows) -> None:
         """Add equations."""

@@ -27,7 +27,7 @@ from ytheta.identifiability.base_parameters import BaseParameters, ModelParamete
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.reading.load import load

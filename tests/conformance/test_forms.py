@@ -26,10 +26,10 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import FORMS, Form, create_form
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.motion_sources import ArraySource, LogSource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import make_differentiator
+from ytheta.logs.preparing.motion_sources import ArraySource, LogSource
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 
 

@@ -13,8 +13,8 @@ from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import FORMS, create_form
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import ESTIMATORS, get_estimator
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.robot.parameters import with_theta
 
 WITHOUT_GEOMETRY = tuple(name for name in ESTIMATORS if name != "lin")

@@ -13,8 +13,8 @@ from tests.support.estimation_cases import smooth_motion
 from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import get_estimator
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.papers.ha1989 import SYMMETRIC
 from ytheta.robot.inertia import Inertia
 

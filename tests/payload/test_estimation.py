@@ -10,7 +10,7 @@ from tests.support.payload_cases import BODY, make_motion
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import without_regrouping
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.payload.columns import PayloadEquations
 from ytheta.payload.estimation import PayloadFit, estimate_payload

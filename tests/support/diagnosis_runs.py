@@ -14,7 +14,7 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
 

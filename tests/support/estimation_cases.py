@@ -12,7 +12,7 @@ import numpy as np
 import ytheta
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH, EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.mjcf_writer import to_mjcf

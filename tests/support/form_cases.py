@@ -18,8 +18,8 @@ from ytheta.dynamics.kernels import momentum_regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import Form
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block, Kernel
 from ytheta.robot.parts import Drive

@@ -14,10 +14,10 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import create_form
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.motion_sources import ArraySource, LogSource, Source
 from ytheta.identification.estimators.estimator import get_estimator
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.motion_sources import ArraySource, LogSource, Source
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot

@@ -31,11 +31,11 @@ from ytheta.identification.equations.friction import (
     make_drive_directions,
     make_rest_rules,
 )
-from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import find_resting_joints
 from ytheta.identification.plan import choose_judged_preparation
 from ytheta.identification.torque_model import ModelInput, TorqueModel, make_standard_model, read_torque_model
 from ytheta.logs.log import Log, LogSize
+from ytheta.logs.preparing.motion_sources import LogSource
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, merge_settings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.reading.read import GainInput, LogInput, MappingInput, RowsInput, read_log

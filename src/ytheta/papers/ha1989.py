@@ -18,10 +18,10 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
 from ytheta.identification.equations.integral import END_REACH, compute_quadrature_weights
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.sequential import Sequential, order_joints, split_by_joint
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Kernel, compile_graph
 from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult, compare_printed

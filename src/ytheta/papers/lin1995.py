@@ -22,9 +22,9 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.lin import Lin
 from ytheta.identification.persistent_excitation import JointExcitation, compute_joint_excitation
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native.graph import count_operations as count_graph_operations
 from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult

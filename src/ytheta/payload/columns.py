@@ -20,7 +20,7 @@ from ytheta.identifiability.base_parameters import ModelParameters, without_regr
 from ytheta.identification.equations.differential import Differential, RigidTorque
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction_laws import is_rigid
-from ytheta.identification.equations.motion_sources import ChangedSource, Source
+from ytheta.logs.preparing.motion_sources import ChangedSource, Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Ten
 from ytheta.robot.robot import Robot

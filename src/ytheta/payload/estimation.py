@@ -17,7 +17,6 @@ import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters, without_regrouping
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import Source, cache_sources
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.least_squares import (
     MIN_RELATIVE_RESIDUAL,
@@ -35,6 +34,7 @@ from ytheta.identification.priors.noise import (
     estimate_variances,
 )
 from ytheta.identification.torque_model import TorqueModel
+from ytheta.logs.preparing.motion_sources import Source, cache_sources
 from ytheta.payload.columns import PayloadEquations
 from ytheta.payload.posterior import LogInformation, PayloadPosterior, compute_posterior
 from ytheta.robot.inertia import Ten

@@ -36,7 +36,6 @@ from ytheta.identification.equations.friction import (
     make_drive_directions,
     make_rest_rules,
 )
-from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
 from ytheta.identification.plan import choose_judged_preparation
@@ -44,6 +43,7 @@ from ytheta.identification.result import TORQUE_SCALE
 from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
+from ytheta.logs.preparing.motion_sources import LogSource
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs

@@ -165,7 +165,6 @@ class Robot(Displayed):
         if self.floating or self.sensor_coordinates:
             names = (*self.base_coordinates, *self.moving, *self.sensor_coordinates)
             checks.check_unique(names, "coordinate")
-        _ = self.motor_map  # raises an error for circular couplings and for factors that overflow
         check_forces(
             self.forces,
             moving=self.moving,
@@ -184,6 +183,7 @@ class Robot(Displayed):
             [name for name, drive in self.drives if drive.load is not None],
             {"loops": self.loops, "couplings": self.couplings, "motors": self.motors},
         )
+        _ = self.motor_map  # raises an error for circular couplings and for factors that overflow
 
     def __repr__(self) -> str:
         counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]

@@ -21,7 +21,7 @@ from ytheta.identification.assessment.interpretation import (
 )
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from ytheta.identification.assessment.interpretation import Interpretation
 from ytheta.identification.assessment.suspects import list_offsets, list_position_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
 

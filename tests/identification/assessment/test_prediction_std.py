@@ -18,10 +18,10 @@ from ytheta.identification.assessment.torque_errors import (
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.friction_laws import with_friction_laws
-from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.identify import identify
 from ytheta.identification.predict import predict
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.motion_sources import LogSource
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 
 

@@ -11,7 +11,7 @@ from tests.support.known_arm import NOISE, RATE, known_arm
 from ytheta.identification.assessment import residuals
 from ytheta.identification.assessment.residuals import compute_errors
 from ytheta.identification.assessment.torque_errors import SUMS, TorqueErrors
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 LOAD = np.array([40.0, -5.0])  # Nm, constant; the standard deviations of the torques are of the same size
 

@@ -26,10 +26,10 @@ from ytheta.identification.consistency.standard_parameters import (
 )
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import is_rigid
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes, estimate_noise
 from ytheta.identification.priors.noise import compute_mean_inflation
 from ytheta.identification.priors.prior import Family, PriorSettings, invert_rows
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 NOISE = np.array([2.0, 0.3])  # Nm
 

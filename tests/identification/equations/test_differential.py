@@ -16,8 +16,8 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import COULOMB
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, accumulate
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.reading.load import load
 

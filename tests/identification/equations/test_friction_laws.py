@@ -25,8 +25,8 @@ from ytheta.identification.equations.friction_laws import (
     supports_load_friction,
     with_friction_laws,
 )
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.drives import DriveDirections
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot

@@ -16,7 +16,7 @@ from ytheta.identification.equations.autocorrelation import (
     select_tasks,
 )
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 500

@@ -12,9 +12,9 @@ from tests.support.estimation_cases import smooth_motion
 from tests.support.friction_robots import add_friction_laws
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.model_equations import EquationSettings, ModelEquations
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.selection import ParameterSelection
 from ytheta.identification.priors.prior import Family
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 ARM = yt.load("lu-two-link").numeric
 LAWS = (Family.ROOT, Family.LOAD)

@@ -13,7 +13,7 @@ from ytheta.errors import InputError
 from ytheta.identification.equations import windows
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.momentum import Momentum
-from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 
 def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:

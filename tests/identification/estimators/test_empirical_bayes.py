@@ -11,11 +11,11 @@ import ytheta as yt
 from tests.support.known_arm import RATE, known_arm
 from tests.support.wrong_descriptions import simulate_case
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.empirical_bayes import EmpiricalBayes
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.least_squares import Weighted
 from ytheta.identification.priors.prior import PriorSettings
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 NOISE = np.array([2.0, 0.3])  # Nm
 

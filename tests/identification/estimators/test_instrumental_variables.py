@@ -15,10 +15,10 @@ from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import FORMS, create_form
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.instrumental_variables import InstrumentalVariables, smooth_motion
 from ytheta.identification.estimators.least_squares import Weighted
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 LOG_RATE = 125.0
 FRICTION = """

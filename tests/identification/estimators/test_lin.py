@@ -18,10 +18,10 @@ from tests.support.serial_arms import DX, DZ, ORIGIN, RULES, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.lin import Lin, compute_joint_equations
 from ytheta.identification.estimators.lin_serial_arm import OuterBodies, SerialArm
 from ytheta.identification.estimators.sequential import Sequential
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Force

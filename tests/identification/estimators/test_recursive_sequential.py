@@ -11,9 +11,9 @@ from tests.support.unknown_lengths import RATE, make_case
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.sequential import RecursiveSequential, Sequential
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 400

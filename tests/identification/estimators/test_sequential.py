@@ -13,9 +13,9 @@ from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.sequential import Sequential, order_joints, propagate_noise, split_by_joint
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.robot.robot import Robot
 
 

@@ -13,11 +13,11 @@ from tests.support.estimation_cases import RATE, Case, make_case
 from ytheta.errors import InputError
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.form import create_form
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
 from ytheta.identification.estimators.estimator import Estimator
 from ytheta.identification.estimators.least_squares import Weighted
 from ytheta.identification.estimators.total_least_squares import TotalLeastSquares, TotalSolution, solve_total
+from ytheta.logs.preparing.motion_sources import ArraySource
 
 TRUTH = np.array([2.0, -1.0, 0.5, 3.0])
 VELOCITY_NOISE, ACCELERATION_NOISE, TORQUE_NOISE = 0.02, 1.0, 0.3

@@ -16,7 +16,6 @@ from ytheta.identification.consistency.reference import make_plausible_reference
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import with_friction_laws
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.priors.description import (
     AXIS_COMPONENTS,
@@ -32,6 +31,7 @@ from ytheta.identification.priors.description import (
     make_description_prior,
 )
 from ytheta.identification.priors.prior import Family, Prior
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 

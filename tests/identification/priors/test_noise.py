@@ -11,7 +11,6 @@ from scipy.linalg import toeplitz
 
 from tests.support.known_arm import RATE, known_arm
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.equations.normal_equations import NormalDecomposition
 from ytheta.identification.priors.noise import (
     MAX_PIECES,
@@ -22,6 +21,7 @@ from ytheta.identification.priors.noise import (
     estimate_inflation,
     estimate_variances,
 )
+from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 2000

@@ -31,7 +31,7 @@ from ytheta.identification.assessment.residuals import predict_torque
 from ytheta.identification.assessment.torque_errors import TorqueErrors
 from ytheta.identification.equations.differential import Differential, KnownTorque
 from ytheta.identification.equations.friction import compute_velocity_ratios
-from ytheta.identification.equations.motion_sources import Source, select_pieces
+from ytheta.logs.preparing.motion_sources import Source, select_pieces
 from ytheta.robot.parts import Drive, compute_friction
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase, PerSample

@@ -31,9 +31,9 @@ from ytheta.identification.equations.autocorrelation import AutocovarianceAccumu
 from ytheta.identification.equations.differential import Differential, KnownTorque, RigidTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.model_equations import ModelEquations
-from ytheta.identification.equations.motion_sources import CachedSource, LogSource, Source, cache_sources
 from ytheta.identification.plan import PreparationPlan
 from ytheta.logs.preparing.drives import remake_rest_rule
+from ytheta.logs.preparing.motion_sources import CachedSource, LogSource, Source, cache_sources
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase, PerJoint

@@ -24,7 +24,7 @@ from ytheta.identification.equations.friction_laws import (
     is_rigid,
     without_law_columns,
 )
-from ytheta.identification.equations.motion_sources import ChangedSource, Source
+from ytheta.logs.preparing.motion_sources import ChangedSource, Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace

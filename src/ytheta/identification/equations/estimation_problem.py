@@ -17,8 +17,8 @@ from ytheta.engine.local import count_processors, map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
-from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, RunningSums, WeightFunction
+from ytheta.logs.preparing.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import JointsBySample, PerBase
 

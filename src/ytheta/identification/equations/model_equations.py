@@ -25,7 +25,10 @@ from ytheta.identification.equations.friction import (
     with_smooth_speeds,
 )
 from ytheta.identification.equations.friction_laws import with_friction_laws
-from ytheta.identification.equations.motion_sources import (
+from ytheta.identification.equations.selection import FAMILY_OF_LAW, ParameterSelection
+from ytheta.identification.priors.prior import Family
+from ytheta.logs.preparing.drives import AnyDirections, RestRule
+from ytheta.logs.preparing.motion_sources import (
     CachedSource,
     LogSource,
     Source,
@@ -33,9 +36,6 @@ from ytheta.identification.equations.motion_sources import (
     select_directions,
     select_pieces,
 )
-from ytheta.identification.equations.selection import FAMILY_OF_LAW, ParameterSelection
-from ytheta.identification.priors.prior import Family
-from ytheta.logs.preparing.drives import AnyDirections, RestRule
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerJoint

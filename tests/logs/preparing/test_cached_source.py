@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.known_arm import known_arm
-from ytheta.identification.equations.motion_sources import ArraySource, CachedSource, Source, cache_sources
+from ytheta.logs.preparing.motion_sources import ArraySource, CachedSource, Source, cache_sources
 from ytheta.logs.preparing.prepared_log import MotionSamples, count_bytes
 
 

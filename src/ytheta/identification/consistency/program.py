@@ -144,7 +144,7 @@ def build_program(
     positions = {name: k for k, name in enumerate(robot.parameter_names)}
     ten = {link: [positions[parameter_name(link, p)] for p in LINK_PARAMETERS] for link in reference.pseudo}
     indices = {link: places for link, places in ten.items() if free[places].any()}
-    scales = {link: LinkScale.of(reference.pseudo[link]) for link in indices}
+    scales = {link: reference.scales[link] for link in indices}
     H = metric[np.ix_(free, free)]
     T = _make_units(H, target, free, indices, scales)
     start = np.linalg.solve(T, (reference.theta - target)[free])

@@ -30,10 +30,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
+from ytheta.identification.consistency.solver import LinkScale
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
@@ -87,6 +89,11 @@ class PlausibleReference:
     has_inertias: bool
     radius: float
     placeholders: frozenset[str]
+
+    @cached_property
+    def scales(self) -> dict[str, LinkScale]:
+        """The coordinates of each link, by name, in which its body is the identity."""
+        return {link: LinkScale.of(P0) for link, P0 in self.pseudo.items()}
 
 
 def make_plausible_reference(robot: Robot) -> PlausibleReference:

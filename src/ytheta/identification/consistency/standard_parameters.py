@@ -32,7 +32,12 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.consistency.bounds import BodyBounds, make_drive_limits, raise_coulomb_friction
+from ytheta.identification.consistency.bounds import (
+    BodyBounds,
+    Inequalities,
+    make_drive_limits,
+    raise_coulomb_friction,
+)
 from ytheta.identification.consistency.nearest import NearestBodies, prepare_body_program, solve_body_program
 from ytheta.identification.consistency.program import BodyProgram
 from ytheta.identification.consistency.reference import PlausibleReference, make_plausible_reference
@@ -232,7 +237,7 @@ class BodyProblem:
             reference=self._reference,
             free=free,
             bounds=self.bounds,
-            inequalities=make_drive_limits(robot, set(names), self.highest_speeds),
+            inequalities=self._drive_limits,
         )
 
     def choose_width(self, parts: Sequence[NormalEquations], weights: PerJoint) -> float:
@@ -257,6 +262,10 @@ class BodyProblem:
     @cached_property
     def _columns(self) -> BaseBySelected:
         return select_columns(self.base)
+
+    @cached_property
+    def _drive_limits(self) -> Inequalities:
+        return make_drive_limits(self.base.robot, set(self.base.selected), self.highest_speeds)
 
     @cached_property
     def _reference(self) -> PlausibleReference:

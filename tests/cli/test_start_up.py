@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,29 @@ def test_a_command_that_works_loads_its_libraries() -> None:
     code, loaded = run("robots")
     assert code == 0
     assert "numpy" in loaded
+
+
+# Runs the command, and prints the threads of NumPy's BLAS and the variable from which it takes their number.
+COUNT_THREADS = """
+import json, os, sys
+from ytheta.cli import main
+try:
+    main()
+except SystemExit:
+    import numpy
+    from threadpoolctl import threadpool_info
+    threads = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    print(json.dumps([threads, os.environ["OPENBLAS_NUM_THREADS"]]))
+"""
+
+
+@pytest.mark.parametrize("given", [None, "2"])
+def test_blas_has_one_thread_unless_the_user_says_otherwise(given: str | None) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    command = [sys.executable, "-c", COUNT_THREADS, "--version"]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    threads, variable = json.loads(result.stdout.splitlines()[-1])
+    assert variable == (given or "1")
+    if given is None:
+        assert set(threads) <= {1}

@@ -14,9 +14,12 @@ from tests.support.known_arm import RATE, known_arm
 from tests.support.wrong_descriptions import simulate_case
 from ytheta.identification.consistency.bounds import BodyBounds
 from ytheta.identification.consistency.standard_parameters import (
+    WIDTHS,
+    BodyFit,
     BodyProblem,
     Mark,
     StandardParameters,
+    compute_least_squares,
     describe_standard_parameters,
     find_inconsistent_parts,
     find_lacking_links,
@@ -111,6 +114,49 @@ def test_the_width_is_chosen_by_prediction(rng: np.random.Generator) -> None:
     assert wrong.choose_width(parts, weights) == 10.0
     assert bodies.choose_width(parts, weights) != 10.0  # the twin: the usual prior around the description
     assert bodies.may_choose
+
+
+def test_other_widths_are_tried_only_if_they_can_predict_better(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bodies, problem, weights = make_body_problem(rng)
+    parts = problem.split_normal_equations()
+    tried: list[float] = []
+    fit = BodyProblem.fit
+
+    def note(self: BodyProblem, N: np.ndarray, b: np.ndarray, width: float) -> BodyFit:
+        tried.append(width)
+        return fit(self, N, b, width)
+
+    monkeypatch.setattr(BodyProblem, "fit", note)
+    assert bodies.choose_width(parts, weights) == 1.0  # only noise is left
+    assert set(tried) == {1.0}
+    links = bodies.prior.belongs_to((Family.LINK,))
+    wrong = replace(
+        bodies,
+        prior=replace(bodies.prior, mean=2.0 * bodies.prior.mean),
+        scales=np.where(links, 1e-3, bodies.scales),
+    )
+    wrong.choose_width(parts, weights)  # the twin: the description is wrong, and trusted
+    assert set(tried) == set(WIDTHS)
+
+
+def test_no_parameters_have_smaller_errors(rng: np.random.Generator) -> None:
+    """The oracle: least squares with all equations."""
+    _, problem, _ = make_body_problem(rng)
+    blocks = [(block.values.copy(), block.tau.copy()) for block in problem.rows()]
+    values, tau = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
+    layout = problem.layout
+    Y = np.zeros((*tau.shape, layout.base_count))
+    for joint, (part, columns) in enumerate(zip(layout.slices, layout.columns, strict=True)):
+        Y[joint][:, columns] = values[part].T
+    equations = problem.normal_equations()
+    for used in ([True, True], [False, True]):
+        W, right = Y[used].reshape(-1, layout.base_count), tau[used].ravel()
+        beta = np.linalg.lstsq(W, right, rcond=None)[0]
+        least = float(np.sum((right - W @ beta) ** 2))
+        assert compute_least_squares(equations, np.array(used)) == pytest.approx(least, rel=1e-6)
+    assert compute_least_squares(equations, np.array([True, True])) != pytest.approx(least, rel=1e-3)  # the twin
 
 
 def test_parts_of_the_equations_add_up(rng: np.random.Generator) -> None:

@@ -15,6 +15,7 @@ from ytheta.logs.preparing.drives import (
     SignalNoise,
     compute_velocity_noise,
     make_rest_rule,
+    remake_rest_rule,
 )
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
@@ -105,6 +106,21 @@ def test_noise_is_that_of_the_low_passed_velocity(recorded: bool) -> None:
     np.testing.assert_allclose(compute_velocity_noise(preparation, SignalNoise.of(preparation)), expected, rtol=0.15)
     louder = prepare(q, qd + 2.0 * noise) if recorded else prepare(q + 2.0 * noise)
     assert compute_velocity_noise(louder, SignalNoise.of(louder))[0] > 1.5 * expected
+
+
+def test_the_rule_of_another_preparation_is_that_made_anew() -> None:
+    """The noise of the recorded signals is known then, unless the signals are others."""
+    rng = np.random.default_rng(3)
+    t = np.arange(0.0, 20.0, 1.0 / RATE)[:, None]
+    preparation = prepare(np.sin(t) + 1e-4 * rng.normal(size=t.shape))
+    rule = make_rest_rule(preparation, np.eye(1))
+    lower = choose_preparation(preparation.log, replace(preparation.settings, cutoff=CUTOFF / 2.0))
+    remade, anew = remake_rest_rule(rule, preparation, lower), make_rest_rule(lower, np.eye(1))
+    assert remade.noise is rule.noise
+    assert (remade.speeds, remade.min_samples, remade.margin) == (anew.speeds, anew.min_samples, anew.margin)
+    assert remade.speeds != rule.speeds
+    other = prepare(np.sin(t) + 2e-4 * rng.normal(size=t.shape))
+    assert remake_rest_rule(rule, preparation, other).speeds == make_rest_rule(other, np.eye(1)).speeds
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-4])

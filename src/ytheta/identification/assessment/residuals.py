@@ -116,7 +116,7 @@ class ErrorComputation:
 
         ``load``: the torque that its drives transmit, if friction depends on it.
         """
-        described = replace(self, load=load)
+        described = self if load is self.load else replace(self, load=load)  # the form keeps its kernel
         return described.compute_validation_errors(beta) or described.compute_fit_errors(beta)
 
     @cached_property

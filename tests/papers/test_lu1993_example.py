@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ytheta.dynamics.formulations import lagrange, newton_euler
@@ -78,14 +79,15 @@ def test_an_arm_with_another_value_than_the_formulas_is_noticed(
 
 
 def test_the_recursion_of_the_example_is_the_regressor(arms: list[TwoLinkArm]) -> None:
-    """(82), (84), (85) in exact arithmetic against both formulations; the twin has gravity reversed."""
+    """(82), (84), (85) in exact arithmetic against two other formulations; the twin has gravity reversed."""
     for arm in arms:
-        rows = [arm.moment_columns(body)[2] for body in (LINK1, LINK1 + 1)]
+        rows = np.array([arm.moment_columns(body)[2] for body in (LINK1, LINK1 + 1)])
+        assert (rows == arm.recursive_regressor).all()
         for formulation in (lagrange, newton_euler):
-            Y = formulation.regressor_sixteen(arm.mechanism, arm.motion)
-            assert (rows == Y).all()
-            wrong = formulation.regressor_sixteen(replace(arm.mechanism, gravity=-arm.mechanism.gravity), arm.motion)
-            assert not (wrong[:, COLUMNS] == [row[COLUMNS] for row in rows]).all()
+            assert (rows == arm.widen(formulation.regressor(arm.mechanism, arm.motion))).all()
+            reversed_gravity = replace(arm.mechanism, gravity=-arm.mechanism.gravity)
+            wrong = arm.widen(formulation.regressor(reversed_gravity, arm.motion))
+            assert not (wrong[:, COLUMNS] == rows[:, COLUMNS]).all()
 
 
 def test_general_formulas(arms: list[TwoLinkArm]) -> None:

@@ -40,6 +40,12 @@ class Peer:
             self.model, self.model.createData(), self.configuration(q), qd, qdd, self._fext(q, wrenches or {})
         )
 
+    def joint_wrenches(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Force and moment through every joint, about the origin and in the axes of its frame."""
+        data = self.model.createData()
+        pin.rnea(self.model, data, self.configuration(q), qd, qdd)
+        return np.array([force.vector for force in list(data.f)[1:]])
+
     def acceleration(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
     ) -> np.ndarray:

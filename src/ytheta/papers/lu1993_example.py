@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations import lagrange, newton_euler
+from ytheta.dynamics.formulations import inward_newton_euler, lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, L
 from ytheta.dynamics.kernels import forward_dynamics, inverse_dynamics
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion, build_mechanism
@@ -191,7 +191,7 @@ def _compare_accelerations() -> PrintedResult:
     robot = load("lu-puma4")
     q, qd, qdd = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 100, len(robot.actuated)))
     tau = inverse_dynamics(robot)(q, qd, qdd)
-    found = forward_dynamics(robot, method="regressor", formulation="newton_euler")(q, qd, tau)
+    found = forward_dynamics(robot, method="regressor", formulation="inward_newton_euler")(q, qd, tau)
     error = float(np.abs(found - qdd).max() / np.abs(qdd).max())
     return PrintedResult(
         "q̈ from the torque of a motion",
@@ -319,31 +319,25 @@ class TwoLinkArm:
     # --- recursion, section IV ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _recursion(self) -> tuple[list[Matrix], list[Matrix]]:
-        """A tilde and Pi tilde of every body, sixteen columns per body."""
-        poses, twists = newton_euler.propagate_outward(self.mechanism, self.motion)
-        A, Pi = ([zeros(3, SIXTEEN * len(twists)) for _ in twists] for _ in range(2))
-        for i in reversed(range(len(twists))):
-            block = slice(SIXTEEN * i, SIXTEEN * (i + 1))
-            force, moment = newton_euler.compute_sixteen_columns(twists[i])
-            A[i][:, block], Pi[i][:, block] = force, moment  # (78), (80)
-            if i + 1 < len(twists):
-                R, p = poses[i + 1]
-                A[i] = A[i] + dot(R, A[i + 1])  # (82)
-                Pi[i] = Pi[i] + dot(R, Pi[i + 1]) + dot(skew(p), dot(R, A[i + 1]))  # (84)
-        return A, Pi
+    def _blocks(self) -> list[dict[int, tuple[Matrix, Matrix]]]:
+        """The blocks of A tilde and Pi tilde of every body that are not zero, by link."""
+        return inward_newton_euler.compute_columns(self.mechanism, self.motion)
 
     def force_columns(self, body: int) -> Matrix:
         """A tilde of a body."""
-        return self._recursion[0][body]
+        return self._join_blocks(body, 0)
 
     def moment_columns(self, body: int) -> Matrix:
         """Pi tilde of a body."""
-        return self._recursion[1][body]
+        return self._join_blocks(body, 1)
+
+    def _join_blocks(self, body: int, part: int) -> Matrix:
+        zero = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
+        return np.concatenate([self._blocks[body].get(link, zero)[part] for link in (LINK1, LINK2, LOAD)], axis=1)
 
     @cached_property
     def recursive_regressor(self) -> Matrix:
-        return newton_euler.regressor_sixteen(self.mechanism, self.motion)
+        return inward_newton_euler.regressor_sixteen(self.mechanism, self.motion)
 
     def _pick(self, name: str) -> np.ndarray:
         return array([self.values[f"{name}{k}"] for k in (1, 2)])

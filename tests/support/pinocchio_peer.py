@@ -84,6 +84,12 @@ class Peer:
         Y = pin.computeJointTorqueRegressor(self.model, data, self.configuration(q), qd, qdd)
         return np.atleast_2d(Y) @ self.parameter_map
 
+    def composite_inertias(self, q: np.ndarray) -> list[pin.Inertia]:
+        """The inertia of every joint's body together with all bodies behind it, in the frame of the joint."""
+        data = self.model.createData()
+        pin.crba(self.model, data, self.configuration(q), pin.Convention.LOCAL)
+        return list(data.Ycrb)[1:]
+
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.model, self.model.createData(), self.configuration(q)))
         return upper + np.triu(upper, 1).T

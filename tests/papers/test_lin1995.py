@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import ytheta as yt
 from ytheta.dynamics import operation_counts
-from ytheta.dynamics.formulations import composite_newton_euler
+from ytheta.dynamics.formulations import composite_inertias, composite_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.composite_newton_euler import fill_zeros
 from ytheta.papers import lin1995 as combinations
@@ -24,6 +25,15 @@ MISPRINTS = {
     "μ, i < r",
     "a, r < i < s, T",
     "a, i ≥ s, T",
+}
+# Counts of equations that are in other papers.
+FORWARD_OPERATIONS = {
+    "operations of ĉ i, joint i + 1 translational": ("8M7A", "9M8A"),
+    "operations of Ĵ i, joint i + 1 translational": ("50M40A", "22M32A"),
+    "fewer than with the parameters of Gautier et al.": (
+        "yes: 11M9A and 55M41A with those",
+        "for q̈ of a chain RPRRRR 754M621A; from the parameters of the links 893M812A",
+    ),
 }
 
 
@@ -47,6 +57,7 @@ def test_what_does_not_agree_and_what_is_open(rows: dict[str, PrintedResult]) ->
         "μ, i = n",
         "fewer if all axes are perpendicular, n = 6",
         "Stanford arm, simplified",
+        *FORWARD_OPERATIONS,
         "largest condition number of a joint, by trajectory",
     }
     assert not [name for name, row in rows.items() if row.state is NO]
@@ -81,6 +92,30 @@ def test_table_three(rows: dict[str, PrintedResult]) -> None:
         assert found is not None
         assert int(found[1]) <= most[0]
         assert int(found[2]) <= most[1]
+
+
+def test_forward_dynamics(rows: dict[str, PrintedResult], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin has a wrong displacement of prismatic joints in the varying parts."""
+    assert {name: (rows[name].paper, rows[name].ytheta) for name in FORWARD_OPERATIONS} == FORWARD_OPERATIONS
+    assert float(str(rows["q̈ from the torque of a motion"].ytheta).removeprefix("equal to ")) < 1e-11
+    names = ("ĉ i, by (10), (11)", "Ĵ i, by (12) to (15)")
+    assert [rows[name].state for name in names] == [YES, YES]
+    displacement = composite_newton_euler.compute_displacement
+    monkeypatch.setattr(composite_inertias, "compute_displacement", lambda *joint: displacement(*joint) * (1 + 1e-9))
+    changed = {row.name: row.state for row in operations.compare_forward_dynamics().comparisons}
+    assert [changed[name] for name in names] == [NO, NO]
+
+
+def test_the_product_of_a_rotation_with_both_sides_of_a_symmetric_matrix() -> None:
+    """42M21A, if only six entries of the result are computed, as the note about Ĵ says."""
+    recorded: list[operation_counts.CountedScalar] = []
+    c, s, ca, sa, *entries = (operation_counts.CountedScalar(recorded) for _ in range(13))
+    R = composite_newton_euler.JointRotation((1, 0), (ca, sa), (c, s))
+    half = [R.up(np.array(column, dtype=object)) for column in zip(entries[:3], entries[3:6], entries[6:], strict=True)]
+    rows = [R.up(np.array(row, dtype=object)) for row in zip(*half, strict=True)]
+    upper = np.array([rows[i][j] for i in range(3) for j in range(i, 3)], dtype=object)
+    needed = operation_counts._find_needed(upper)
+    assert (sum(x.multiplies for x in needed), sum(not x.multiplies for x in needed)) == (42, 21)
 
 
 def test_an_operation_more_or_less_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -383,8 +383,7 @@ class Formula:
     """One printed formula.
 
     ``correct`` is the right formula if the printed one is wrong, and ``contradiction`` is what in the paper contradicts
-    the print. If ``lost`` is true, parts of the formula are missing
-    in the scan, so that it cannot be compared.
+    the print. If ``lost`` is true, parts of the formula are missing in the scan, so that it cannot be compared.
     """
 
     name: str
@@ -571,9 +570,9 @@ EQUATION_61: tuple[Row, ...] = (
     (
         Formula(
             "(61), row 1, m3",
-            "(l1² + 2 l1 l2 + l2²) q̈1 - l1 l2 s2 q̇2 (2 q̇1 + q̇2) + (l1 c1 + l2 c12) g",
+            ROW_1_M3.replace("2 l1 l2 c2", "2 l1 l2"),
             ROW_1_M3,
-            lost=True,
+            f"{C2_MISSING}. The scan has lost the line of q̈2, here taken from (63); the factor of q̈1 is complete",
         ),
         _entry(_regressor, 0, 1),
     ),

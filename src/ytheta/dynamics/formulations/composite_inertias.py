@@ -89,7 +89,7 @@ def compute_inertias(arm: CompositeBodies, motion: Motion, observe: Observer = i
         c = add(exact_array(body.k.tolist()), l)  # (8)
         observe(i, "c")
         V = add(zeros(6), *(child.V for child in children))
-        found[i] = CompositeInertia(l, V, c, add(_list_entries(body.U), V))  # (9)
+        found[i] = CompositeInertia(l, V, c, add(list_entries(body.U), V))  # (9)
         observe(i, "J")
     return [found[i] for i in range(len(arm.axes))]
 
@@ -113,7 +113,7 @@ class _Child:
     def V(self) -> SixEntries:
         """The part of V of the parent: (13), (15)."""
         if self.axis.revolute:
-            xx, yy, _, *products = _list_entries(self.body.U)
+            xx, yy, _, *products = list_entries(self.body.U)
             rotated = _rotate(self.R, add(self.inertia.V, array([xx - yy, 0, 0, *products])))
             return add(rotated, _shift(exact_array(self.axis.H[:3, 3].tolist()), self.l))
         x, y, z = self.inertia.c
@@ -161,6 +161,6 @@ def _shift(p: AnyVector3, c: AnyVector3) -> SixEntries:
     return array([*add(array([y, x, x]), array([z, z, y])), *products])
 
 
-def _list_entries(S: Matrix3) -> SixEntries:
+def list_entries(S: Matrix3) -> SixEntries:
     """psi of a constant matrix (26)."""
     return exact_array([S[i, j] for i, j in SYMMETRIC_ENTRIES])

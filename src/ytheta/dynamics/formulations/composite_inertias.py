@@ -14,8 +14,8 @@ Notation      code    paper        meaning                                      
 Differs from  the paper in: trees, in which the varying parts of all children add up; terms of (15) with b in the frame
               of the parent, where b has one component. For M itself, the paper only cites Renaud.
 
-Symmetric matrices are given by six entries in the order of psi (26). l and V need only constants that are minimal
-combinations (Theorem 2): of a body on a revolute joint kx, ky, U11 - U22 and the products of U.
+Symmetric matrices are given by six entries in the order of psi (26). As the paper says, l and V need only some of the
+constants: of a body on a revolute joint kx, ky, U11 - U22 and the products of U.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def mass_matrix(arm: CompositeBodies, motion: Motion) -> AnyJointsByJoint:
         else:
             f, n = exact_array([0, 0, arm.bodies[i].m]), array([y, -x, 0])
         body: int | None = i
-        while body is not None:
+        while body is not None:  # towards the base
             axis, R = arm.axes[body], rotations[body]
             M[joint, axis.joint] = M[axis.joint, joint] = n[2] if axis.revolute else f[2]
             n = add(n, cross(array([0, 0, compute_displacement(axis, motion)]), f))
@@ -124,8 +124,7 @@ class _Child:
 
     @cached_property
     def _moved(self) -> AnyVector3:
-        """The varying part of the first moment, in the frame of the body: without kz, or about the foot instead of the
-        origin."""
+        """The first moment of (11) before its rotation: without kz, or about the foot instead of the origin."""
         x, y, _ = self.inertia.c
         if self.axis.revolute:
             return array([x, y, self.inertia.l[2]])

@@ -24,7 +24,7 @@ from tests.support.lin_chains import TORQUES, agree
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from ytheta.dynamics import jacobians
-from ytheta.dynamics.formulations import kronecker, newton_euler, spatial_tree
+from ytheta.dynamics.formulations import inward_newton_euler, kronecker, newton_euler, spatial_tree
 from ytheta.dynamics.formulations.registry import (
     FORMULATIONS,
     RECURSIONS,
@@ -140,8 +140,8 @@ def test_two_kinematics_check_each_other(name: str, monkeypatch: pytest.MonkeyPa
     robot = fork() if name == "fork" else load(name)
     assert find_agreeing(robot) == set(FORMULATIONS)
     with monkeypatch.context() as patch:
-        turn_joints_the_wrong_way(patch, newton_euler, jacobians, spatial_tree)
-        # The three formulations that share their kinematics are wrong together.
+        turn_joints_the_wrong_way(patch, newton_euler, inward_newton_euler, jacobians, spatial_tree)
+        # The four formulations that share their kinematics are wrong together.
         assert find_agreeing(robot) == set(FORMULATIONS) - {"kronecker"}
     with monkeypatch.context() as patch:
         generator = kronecker.make_generator

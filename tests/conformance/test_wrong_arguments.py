@@ -29,7 +29,8 @@ CALLS = {
     "yt.inverse_dynamics(robot, wrench_at='tool')": "robot 'lu-two-link' has no link or marker 'tool'; choose from: ",
     "yt.inverse_dynamics(robot, wrench_at=3)": "wrench_at is 3; give a list of names of links or markers",
     "yt.forward_dynamics(robot, wrench_at='load', wrench_axes=3)": "wrench_axes is 3; choose from: base, frame",
-    "yt.forward_dynamics(robot, method=3)": "forward dynamics has no method 3; choose from: composite-body, regressor",
+    "yt.forward_dynamics(robot, method=3)": "forward dynamics has no method 3; choose from: composite-body, "
+    "inertia-constants, regressor",
     "yt.jacobian(robot, 3)": "frame is 3; give the name of a link or marker",
     "yt.jacobian(robot, ['load'])": "frame is ['load']; give the name of a link or marker",
     "yt.gravity(robot)([[0.0, 0.0]], threads='x')": "threads is 'x'; give a whole number of at least 1",

@@ -21,6 +21,7 @@ from ytheta.robot.floating import float_base
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 
+ACCEPTING = ("newton_euler", "spatial_tree", "inward_newton_euler")  # formulations
 URDFS = ("go2.urdf", "talos_reduced.urdf", "hyq_no_sensors.urdf", "double_pendulum.urdf")
 TOLERANCE = 1e-10  # relative to the largest number; rounding errors of fast motions of heavy robots
 
@@ -41,7 +42,7 @@ def measure_error(result: np.ndarray, expected: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", URDFS)
-@pytest.mark.parametrize("formulation", ["newton_euler", "spatial_tree"])
+@pytest.mark.parametrize("formulation", ACCEPTING)
 def test_regressor_by_pinocchio(name: str, formulation: str) -> None:
     robot = load_floating(name)
     state = draw_state(robot)
@@ -124,7 +125,7 @@ def test_two_velocities_give_the_christoffel_form() -> None:
     robot = load_floating("double_pendulum.urdf")
     q, qd, qdd = draw_state(robot)
     v = draw_state(robot, 2)[1]
-    both = [ytheta.regressor(robot, formulation=name, reference=True) for name in ("newton_euler", "spatial_tree")]
+    both = [ytheta.regressor(robot, formulation=name, reference=True) for name in ACCEPTING]
     C = ytheta.coriolis_matrix(robot)
     M, g = ytheta.mass_matrix(robot).one(q), ytheta.gravity(robot).one(q)
     for kernel in both:
@@ -186,7 +187,7 @@ def test_loops_by_virtual_work(name: str) -> None:
 def test_other_formulations_refuse_a_floating_base() -> None:
     robot = load_floating("double_pendulum.urdf")
     for name, reason in {**formulations(robot), **explain_recursion_refusals(robot)}.items():
-        accepted = name in ("newton_euler", "spatial_tree")
+        accepted = name in ACCEPTING
         assert (reason is None) == accepted
         assert accepted or (reason is not None and "floating base" in reason and "newton_euler" in reason)
     with pytest.raises(InputError, match=r"lagrange does not accept this robot: .* has a floating base"):

@@ -45,6 +45,9 @@ def test_methods_of_forward_dynamics_are_checked() -> None:
         ytheta.forward_dynamics(robot, method="regresor")
     with pytest.raises(InputError, match="formulation = 'lagrange' is only used by method 'regressor'"):
         ytheta.forward_dynamics(robot, formulation="lagrange")
+    for refused, theta_input in (("walker", False), ("panda", True)):
+        with pytest.raises(InputError, match=r"method 'inertia-constants' .* accepts trees on a fixed base"):
+            graphs.forward_dynamics_graph(ytheta.load(refused), method="inertia-constants", theta_input=theta_input)
     with pytest.raises(InputError, match=r"lagrange does not accept this robot: .* has closed loops"):
         ytheta.forward_dynamics(ytheta.load("walker"), method="regressor", formulation="lagrange")
     with pytest.raises(InputError, match="nothing that 'joint1' moves has inertia"):

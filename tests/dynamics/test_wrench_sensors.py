@@ -46,7 +46,7 @@ def measure_wrench(robot: Robot, frame: np.ndarray, q: np.ndarray, qd: np.ndarra
     return np.concatenate([pose[:3, :3].T @ forces.sum(axis=0), pose[:3, :3].T @ moment])
 
 
-@pytest.mark.parametrize("formulation", ["newton_euler", "spatial_tree"])
+@pytest.mark.parametrize("formulation", ["newton_euler", "spatial_tree", "inward_newton_euler"])
 def test_wrench_by_point_masses(formulation: str) -> None:
     arm = make_arm()
     robot = add_wrench_sensor(arm, "tool_grasp", frame=SENSOR)

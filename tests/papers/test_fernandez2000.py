@@ -10,11 +10,11 @@ import pytest
 
 import ytheta as yt
 from ytheta.papers import fernandez2000 as equations
-from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.papers.exhibit import PaperReproduction, State
 from ytheta.report.figure import draw_plot, figure_to_json
 from ytheta.report.papers import paper_html
 
-YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
+YES, MISPRINT, NO, OPEN = State
 MISPRINTS = {
     "(23), in (24)",
     "block of the column in (25)",
@@ -31,7 +31,7 @@ def find_numbers(text: object) -> list[float]:
 def test_figures_and_page() -> None:
     paper: PaperReproduction = yt.reproduce("fernandez2000")["fernandez2000"]
     rows = {row.name: row for k in range(1, 5) for row in paper[f"figure_{k}"].comparisons}
-    assert {row.agrees for row in rows.values()} == {OPEN}  # robot, trajectory and initial estimate are not printed
+    assert {row.state for row in rows.values()} == {OPEN}  # robot, trajectory and initial estimate are not printed
     assert len(rows) == 4
     for quantity in ("positions", "velocities", "accelerations"):
         start, late, end = find_numbers(rows[f"{quantity} follow their references"].ytheta)[:3]
@@ -56,8 +56,8 @@ def test_figures_and_page() -> None:
 def test_equations() -> None:
     exhibits = equations.compare_equations()
     rows = {row.name: row for exhibit in exhibits for row in exhibit.comparisons}
-    assert {name for name, row in rows.items() if row.agrees is NO} == MISPRINTS
-    assert {name for name, row in rows.items() if row.agrees is OPEN} == {"multiplications / additions"}
+    assert {name for name, row in rows.items() if row.state is MISPRINT} == MISPRINTS
+    assert {name for name, row in rows.items() if row.state is OPEN} == {"multiplications / additions"}
     assert len(rows) == 18
     assert rows["16 n columns, n = 6"].ytheta == 96
     assert rows["10 n different parameters, n = 6"].ytheta == 60
@@ -71,10 +71,10 @@ def test_equations() -> None:
 def test_a_wrong_part_of_the_regressor_is_noticed(part: str) -> None:
     """The twin of the comparisons above: one part is 1 % too large."""
     arm = equations.Arm.draw(yt.load("lu-puma4")).with_own_velocity
-    right = {row.name: row.agrees for row in equations._compare_torque(arm)}
+    right = {row.name: row.state for row in equations._compare_torque(arm)}
     wrong = replace(arm)
     wrong.__dict__[part] = 1.01 * getattr(arm, part)
-    spoiled = {row.name: row.agrees for row in equations._compare_torque(wrong)}
+    spoiled = {row.name: row.state for row in equations._compare_torque(wrong)}
     changed = {name for name in right if right[name] is YES and spoiled[name] is NO}
     assert changed == {
         {"Y_D": "(11): Y_D θ_D = D q̈", "Y_H": "(14): Y_H θ_D = h", "Y_c": "(18): Y_c θ_c = c"}[part],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ytheta.papers import ha1989 as model
-from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.papers.exhibit import PaperReproduction, State
 from ytheta.papers.ha1989 import make_printed_model, reproduce
 
 LOST_IN_THE_SCAN = "U22"  # of (60)
@@ -23,14 +23,14 @@ def paper() -> PaperReproduction:
 
 @pytest.mark.parametrize("key", PRINTED_AND_COMPLETE)
 def test_what_is_printed_and_complete_agrees(paper: PaperReproduction, key: str) -> None:
-    assert {row.agrees for row in paper[key].comparisons if row.name != LOST_IN_THE_SCAN} == {Agreement.YES}
+    assert {row.state for row in paper[key].comparisons if row.name != LOST_IN_THE_SCAN} == {State.AGREES}
 
 
 def test_faults_of_the_scan_are_named(paper: PaperReproduction) -> None:
     differential, integral = (
         {row.name: row for row in paper[key].comparisons} for key in ("equations_59_60", "equation_61")
     )
-    assert differential[LOST_IN_THE_SCAN].agrees is Agreement.OPEN
+    assert differential[LOST_IN_THE_SCAN].state is State.OPEN
     assert differential[LOST_IN_THE_SCAN].note.startswith("the scan breaks off after the third entry")
     assert integral["U33, from t0 to t"].note.startswith("the scan has q̇3 twice; the second is read as q3")
 
@@ -47,7 +47,7 @@ def test_every_number_and_formula_is_there(paper: PaperReproduction) -> None:
     assert counts["equations_59_60"] == 7 + 1  # the blocks of (59), and the zeros
     assert counts["table_1"] == 14 * 2 * 2  # parameters, forms, estimators
     assert [exhibit.key for exhibit in paper.exhibits if exhibit.plots] == [f"figure_{k}" for k in (3, 4, 5, 6)]
-    assert paper.count(Agreement.NO) == 0
+    assert paper.count(State.DIFFERS) == 0
 
 
 def test_the_noise_free_columns_have_more_digits_than_printed(paper: PaperReproduction) -> None:
@@ -59,7 +59,7 @@ def test_errors_in_kind(paper: PaperReproduction) -> None:
     rows = paper["table_1_errors"].comparisons
     kinds = [comparison for comparison in rows if comparison.name.startswith("bias hurts much more than scale")]
     assert len(kinds) == 4
-    assert {comparison.agrees for comparison in rows} == {Agreement.OPEN}  # the trajectories are not printed
+    assert {comparison.state for comparison in rows} == {State.OPEN}  # the trajectories are not printed
     for comparison in kinds:
         by_bias, by_scale = (float(number) for number in re.findall(r"\d+\.\d+", str(comparison.ytheta)))
         assert by_bias > 3.0 * by_scale
@@ -77,7 +77,7 @@ def test_a_wrong_formula_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     U = [printed.U[0], [-entry if k == 5 else entry for k, entry in enumerate(printed.U[1])], *printed.U[2:]]
     monkeypatch.setattr(model, "make_printed_model", lambda: replace(printed, X=X, U=U))
     exhibits = {exhibit.key: exhibit for exhibit in model.compare_model()}
-    wrong = [c.name for e in exhibits.values() for c in e.comparisons if c.agrees is Agreement.NO]
+    wrong = [c.name for e in exhibits.values() for c in e.comparisons if c.state is State.DIFFERS]
     assert wrong == ["X21", "U22"]
 
 

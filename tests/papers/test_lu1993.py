@@ -7,11 +7,11 @@ import re
 import pytest
 
 import ytheta as yt
-from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.papers.exhibit import PaperReproduction, State
 from ytheta.report.figure import draw_plot, figure_to_json
 from ytheta.report.papers import paper_html
 
-YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
+YES, MISPRINT, NO, OPEN = State
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def find_numbers(paper: PaperReproduction, key: str, name: str) -> list[float]:
 
 def test_statements_and_page(paper: PaperReproduction) -> None:
     agreements = {
-        key: {row.name: row.agrees for row in paper[key].comparisons} for key in ("figure_4", "figure_5", "section_5b")
+        key: {row.name: row.state for row in paper[key].comparisons} for key in ("figure_4", "figure_5", "section_5b")
     }
     figure = {"the tracking error settles": OPEN, "m4 is found, from 0.5 kg": YES}
     assert agreements == {
@@ -52,7 +52,7 @@ def test_statements_and_page(paper: PaperReproduction) -> None:
         good = find_numbers(paper, "section_5b", f"modified is less sensitive near the best {parameter}")
         assert good[:3] == pytest.approx(expected, abs=0.15)
     (remark,) = paper["remark_1"].comparisons
-    assert remark.agrees is NO
+    assert remark.state is MISPRINT
     assert '"appears to be necessary"' in remark.note
     titles = [plot.title for exhibit in paper.exhibits for plot in exhibit.plots]
     for number, part in ((n, p) for n in "45" for p in "abc"):
@@ -67,7 +67,7 @@ def test_the_faster_scheme_depends_on_settings_that_are_not_given(paper: PaperRe
     """By every measure each scheme is faster in many settings, and another Psi changes the balance."""
     exhibit = paper["section_5b_settings"]
     assert exhibit.title.endswith("in 100 settings")
-    assert {row.agrees for row in exhibit.comparisons} == {OPEN}
+    assert {row.state for row in exhibit.comparisons} == {OPEN}
     names = [row.name for row in exhibit.comparisons if "best Γ" in row.name]
     assert len(names) == 5
     counts = [find_numbers(paper, exhibit.key, name) for name in names]

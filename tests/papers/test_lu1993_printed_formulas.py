@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from ytheta.papers.exhibit import Agreement
+from ytheta.papers.exhibit import State
 from ytheta.papers.lu1993_example import Formula, compare_formula, evaluate_formula
 
 VALUES = {"a": sympy.Rational(2), "b": sympy.Rational(3), "qd1": sympy.Rational(5), "qdd1": sympy.Rational(7)}
@@ -38,24 +38,24 @@ def compute_product() -> list[np.ndarray]:
 
 def test_a_formula_agrees_if_it_is_equal_at_every_state() -> None:
     same = compare_formula(Formula("x", "b a"), STATES, compute_product())
-    assert (same.paper, same.ytheta, same.agrees) == ("b a", "the same", Agreement.YES)
+    assert (same.paper, same.ytheta, same.state) == ("b a", "the same", State.AGREES)
     at_first_state_only = compare_formula(Formula("x", "a + b + 1"), STATES, compute_product())
-    assert at_first_state_only.agrees is Agreement.NO
+    assert at_first_state_only.state is State.DIFFERS
 
 
 def test_a_correction_is_shown_only_if_it_is_right() -> None:
     right = compare_formula(Formula("x", "a b²", "a b", "squared"), STATES, compute_product())
-    assert (right.ytheta, right.agrees, right.note) == ("a b", Agreement.NO, "squared")
+    assert (right.ytheta, right.state, right.contradiction) == ("a b", State.MISPRINT, "squared")
     wrong = compare_formula(Formula("x", "a b²", "a b + 1"), STATES, compute_product())
     assert wrong.ytheta == "another result, which differs by 12 at a random state"
-    assert wrong.agrees is Agreement.NO
+    assert wrong.state is State.DIFFERS
 
 
 def test_a_formula_with_lost_parts_is_open() -> None:
-    assert compare_formula(Formula("x", "a", "a b", lost=True), STATES, compute_product()).agrees is Agreement.OPEN
+    assert compare_formula(Formula("x", "a", "a b", lost=True), STATES, compute_product()).state is State.OPEN
 
 
 def test_a_matrix_is_shown_in_brackets() -> None:
     results = [np.array([[state["a"], 0]], dtype=object) for state in STATES]
     assert compare_formula(Formula("x", "a, 0"), STATES, results).paper == "[a, 0]"
-    assert compare_formula(Formula("x", "a, 1", "a, 0"), STATES, results).ytheta == "[a, 0]"
+    assert compare_formula(Formula("x", "a, 1", "a, 0", "(2)"), STATES, results).ytheta == "[a, 0]"

@@ -28,13 +28,13 @@ def test_each_paper_is_computed_once_and_announced(monkeypatch: pytest.MonkeyPat
     reproduction = yt.reproduce(report_stage=stages.append)
     assert reproduction.papers == (MADE_UP_PAPER, WRONG_PAPER)
     assert stages == ["reproducing lu1993", "reproducing ha1989"]
-    assert repr(reproduction) == "Reproduction(doe1900, roe1901: 4 agree, 1 disagree, 2 open)"
+    assert repr(reproduction) == "Reproduction(doe1900, roe1901: agrees 4, misprint 1, differs 1, open 2)"
     assert reproduction["roe1901"] is WRONG_PAPER
     with pytest.raises(KeyError):
         reproduction["ha1989"]
 
 
-def test_a_disagreement_counts_and_an_open_comparison_does_not() -> None:
+def test_a_difference_counts_and_misprints_and_open_comparisons_do_not() -> None:
     assert Reproduction((MADE_UP_PAPER,)).agrees
     assert not Reproduction((MADE_UP_PAPER, WRONG_PAPER)).agrees
 

@@ -14,7 +14,7 @@ from ytheta.papers import walker1988 as comparison
 from ytheta.papers import walker1988 as loop_equations
 from ytheta.papers import walker1988 as virtual_work
 from ytheta.papers import walker1988_control as simulations
-from ytheta.papers.exhibit import Agreement, Exhibit
+from ytheta.papers.exhibit import Exhibit, State
 from ytheta.papers.tracking import compute_rms
 from ytheta.papers.walker1988 import compare_links, compare_tree
 from ytheta.papers.walker1988_control import ArmRuns, TrackingRun, compare_tracking, compute_balance
@@ -33,7 +33,7 @@ def simulate_arm() -> ArmRuns:
 
 
 def list_disagreements(*exhibits: Exhibit) -> set[str]:
-    return {row.name for exhibit in exhibits for row in exhibit.comparisons if row.agrees is not Agreement.YES}
+    return {row.name for exhibit in exhibits for row in exhibit.comparisons if row.state is not State.AGREES}
 
 
 def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
         "tracking",
     ]
     assert list_disagreements(*paper.exhibits) == MISPRINTS | NOT_STATED
-    assert paper.count(Agreement.OPEN) == len(NOT_STATED)
+    assert paper.count(State.OPEN) == len(NOT_STATED)
     rows = {row.name: row.ytheta for exhibit in paper.exhibits for row in exhibit.comparisons}
     assert rows["Φ_4"] == "{4, 10, 11}"
     assert rows["Ψ_1"] == "{1, 2, 3, 12, 13}"

@@ -12,7 +12,7 @@ import numpy as np
 from tests.support.browser import EVIL, Page, drawn_plots, open_page
 from tests.support.made_up_paper import MADE_UP_PAPER, PLOT, WRONG_PAPER
 from tests.support.plot_data import only, plot_of
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State
 from ytheta.papers.reproduce import Reproduction
 from ytheta.plots import Axis, AxisPosition, Band, Line, Plot
 from ytheta.report.figure import TWO_PLOTS_HEIGHT, draw_plot, figure_to_json
@@ -25,19 +25,25 @@ def test_the_table_has_every_comparison() -> None:
     for line in (
         "doe1900: J. Doe, A paper, 1900",
         "Table I: lengths <of> links",
-        "a1 0.25 0.2531 yes",
-        "a2 12 12 yes",
-        "settles in less than 1 s 0.5 s yes",
+        "a1 0.25 0.2531 agrees",
+        "a2 12 12 agrees",
+        "settles in less than 1 s 0.5 s agrees",
         "is faster yes 3.25 open",
         "is faster: the gain is not given",
         "open in the paper: the gain; 3 was chosen",
-        "doe1900: 3 agree, 0 disagree, 1 open",
-        "a3 0.25 0.2551 no",
-        "roe1901: 1 agree, 1 disagree, 1 open",
+        "(4) 2 a a misprint",
+        "(4): misprint, contradicted by (3), which has a. read twice",
+        "doe1900: reproduced: 3 agree, 1 misprint, 1 open",
+        "a3 0.25 0.2551 differs",
+        "roe1901: NOT reproduced: 1 differs, 1 agrees, 1 open",
     ):
         assert line in lines
-    assert lines[-2:] == ["doe1900: 3 agree, 0 disagree, 1 open", "roe1901: 1 agree, 1 disagree, 1 open"]
-    assert str(Reproduction((MADE_UP_PAPER,))).count("doe1900: 3 agree") == 1
+    assert lines[-3:] == [
+        "doe1900: reproduced: 3 agree, 1 misprint, 1 open",
+        "roe1901: NOT reproduced: 1 differs, 1 agrees, 1 open",
+        "all: NOT reproduced: 1 differs, 4 agree, 1 misprint, 2 open",
+    ]
+    assert str(Reproduction((MADE_UP_PAPER,))).count("doe1900: reproduced") == 1
 
 
 def test_plain_data_have_the_fixed_keys() -> None:
@@ -53,6 +59,12 @@ def test_plain_data_have_the_fixed_keys() -> None:
     assert data["doe1900"]["figure_2"]["agrees"] == "open"
     assert data["doe1900"]["figure_2"]["notes"] == {"is faster": "the gain is not given"}
     assert data["roe1901"]["table_3"]["agrees_by_name"]["a3"] == "no"
+    assert data["roe1901"]["table_3"]["state_by_name"]["a3"] == data["roe1901"]["table_3"]["state"] == "differs"
+    misprint = data["doe1900"]["equation_4"]
+    assert (misprint["agrees"], misprint["state"]) == ("no", "misprint")
+    assert misprint["contradictions"] == {"(4)": "(3), which has a"}
+    assert table["state_by_name"] == {"a1": "agrees", "a2": "agrees"}
+    assert table["contradictions"] == {}
 
 
 def test_the_page_holds_tables_and_figures() -> None:
@@ -73,7 +85,7 @@ def test_the_page_holds_tables_and_figures() -> None:
         assert text in page
     assert page.count('<span class="seen poor">') == 0
     wrong = paper_html(WRONG_PAPER)
-    assert wrong.count('<span class="seen poor">no</span>') == 3  # of the value, of the table, in the contents
+    assert wrong.count('<span class="seen poor">differs</span>') == 3  # of the value, of the table, in the contents
 
 
 def test_two_axes_below_each_other_get_more_height() -> None:
@@ -96,7 +108,7 @@ def make_evil_paper() -> PaperReproduction:
         bands=(Band("c", t, t + 1.0),),
         marks=(0.5,),
     )
-    row = PrintedResult(f"name {EVIL}", f"printed {EVIL}", f"result {EVIL}", Agreement.NO, f"note {EVIL}")
+    row = PrintedResult(f"name {EVIL}", f"printed {EVIL}", f"result {EVIL}", State.DIFFERS, f"note {EVIL}")
     exhibit = Exhibit("figure_1", f"title {EVIL}", (row,), (plot,), f"open {EVIL}")
     return PaperReproduction("doe1900", f"citation {EVIL}", f"about {EVIL}", (exhibit,))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult, compare_printed
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State, compare_printed
 from ytheta.plots import Axis, Line, Plot
 
 TABLE = Exhibit(
@@ -19,12 +19,15 @@ FIGURE = Exhibit(
     "figure_2",
     "Fig. 2: motion",
     (
-        PrintedResult("settles", "in less than 1 s", "0.5 s", Agreement.YES),
-        PrintedResult("is faster", "yes", 3.25, Agreement.OPEN, "the gain is not given"),
+        PrintedResult("settles", "in less than 1 s", "0.5 s", State.AGREES),
+        PrintedResult("is faster", "yes", 3.25, State.OPEN, "the gain is not given"),
     ),
     (PLOT,),
     "the gain; 3 was chosen",
 )
-MADE_UP_PAPER = PaperReproduction("doe1900", "J. Doe, A paper, 1900", "Shows nothing.", (TABLE, FIGURE))
+MISPRINT = Exhibit(
+    "equation_4", "(4)", (PrintedResult("(4)", "2 a", "a", State.MISPRINT, "read twice", "(3), which has a"),)
+)
+MADE_UP_PAPER = PaperReproduction("doe1900", "J. Doe, A paper, 1900", "Shows nothing.", (TABLE, FIGURE, MISPRINT))
 WRONG_TABLE = Exhibit("table_3", "Table III", (*FIGURE.comparisons, compare_printed("a3", "0.25", 0.2551)))
 WRONG_PAPER = PaperReproduction("roe1901", "J. Roe, Another, 1901", "Is wrong.", (WRONG_TABLE,))

@@ -40,6 +40,12 @@ class Peer:
             self.model, self.model.createData(), self.configuration(q), qd, qdd, self._fext(q, wrenches or {})
         )
 
+    def joint_wrenches(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Force and moment through every joint, about the origin and in the axes of its frame."""
+        data = self.model.createData()
+        pin.rnea(self.model, data, self.configuration(q), qd, qdd)
+        return np.array([force.vector for force in list(data.f)[1:]])
+
     def acceleration(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
     ) -> np.ndarray:
@@ -77,6 +83,12 @@ class Peer:
         # Pinocchio drops the axis of joints if there is only one.
         Y = pin.computeJointTorqueRegressor(self.model, data, self.configuration(q), qd, qdd)
         return np.atleast_2d(Y) @ self.parameter_map
+
+    def composite_inertias(self, q: np.ndarray) -> list[pin.Inertia]:
+        """The inertia of every joint's body together with all bodies behind it, in the frame of the joint."""
+        data = self.model.createData()
+        pin.crba(self.model, data, self.configuration(q), pin.Convention.LOCAL)
+        return list(data.Ycrb)[1:]
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.model, self.model.createData(), self.configuration(q)))

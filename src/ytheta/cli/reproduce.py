@@ -29,8 +29,8 @@ Report = Annotated[
 def reproduce(paper: Paper = "all", report: Report = None, force: Force = False, as_json: AsJson = False) -> None:
     """Compute the tables and figures of a paper again, and compare them with what it prints.
 
-    The exit code is 1 if a printed result disagrees. What depends on settings that a paper does not give is open, and
-    does not change the exit code.
+    The exit code is 1 if a result differs from the print. It is 0 for misprints, which the paper contradicts, and
+    for results that depend on settings that the paper does not give.
 
     Example: `ytheta reproduce lin1995 --report lin1995.html`
     """

@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.arguments import check_words
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, build_constraint, column, compute_drive_motion
-from ytheta.dynamics.formulations import lagrange
+from ytheta.dynamics.formulations import composite_newton_euler, lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
 from ytheta.dynamics.jacobians import (
@@ -203,9 +203,11 @@ def forward_dynamics_graph(
     """(q, qd, tau) → qdd; wrenches as in inverse dynamics.
 
     If ``theta_input`` is true, the standard parameters are the last input, with a new value in every sample. The
-    method "composite-body" computes M from composite bodies, "regressor" computes M and bias from Y theta, by the four
-    steps of lu1993 sec. V, with the Y of ``formulation``.
+    method "composite-body" computes M from composite bodies, "inertia-constants" likewise, but from the inertia
+    constants of lin1995, and "regressor" computes M and bias from Y theta, by the four steps of lu1993 sec. V, with the
+    Y of ``formulation``.
     """
+    _check_method(robot, method, formulation, theta_input=theta_input)
     inputs = declare_inputs(
         robot,
         "qd",
@@ -217,23 +219,30 @@ def forward_dynamics_graph(
     )
     check_inertia(inputs)
     check_load_friction(robot.parameter_names, robot.numeric.theta)
-    if _uses_regressor(method, formulation):
+    if method == "regressor":
         M, bias = compute_from_regressor(inputs, regressor_graph(robot, formulation=formulation))
         bias = bias - inputs.wrench_torque
+    elif method == "inertia-constants":
+        M = inputs.model.mass_matrix_from_constants
+        bias = _compute_bias(inputs, inputs.model.without_load_friction, "composite_newton_euler")
     else:
         M, bias = inputs.model.mass_matrix, _compute_bias(inputs, inputs.model.without_load_friction)
     tau = remove_load_friction(inputs, inputs.vector("tau"))
     return inputs.trace_output("forward dynamics", solve_accelerations(inputs, M, tau - bias))
 
 
-def _uses_regressor(method: str, formulation: str) -> bool:
-    """Return whether forward dynamics forms Y. Raise an error if the method is unknown or has no formulation."""
-    known = ("composite-body", "regressor")
+def _check_method(robot: Robot, method: str, formulation: str, *, theta_input: bool) -> None:
+    """Raise an error if the method is unknown, has no formulation, or does not accept the robot."""
+    known = ("composite-body", "inertia-constants", "regressor")
     if method not in known:
         raise UnknownNameError(f"forward dynamics has no method {method!r}{suggest_names(method, known)}")
-    if formulation and method != known[1]:
-        raise InputError(f"formulation = {formulation!r} is only used by method {known[1]!r}; give this method too")
-    return method == known[1]
+    if formulation and method != "regressor":
+        raise InputError(f"formulation = {formulation!r} is only used by method 'regressor'; give this method too")
+    if method == "inertia-constants" and (theta_input or composite_newton_euler.explain_refusal(robot) is not None):
+        raise InputError(
+            f"method {method!r} of forward dynamics accepts trees on a fixed base, without sensor joints and with "
+            "given parameter values; use 'composite-body'"
+        )
 
 
 @reuse_traced_graph
@@ -265,10 +274,10 @@ def _extend_columns(inputs: GraphInputs, links: np.ndarray) -> np.ndarray:
     return np.concatenate([rows, zeros(len(rows), len(inputs.model.theta) - rows.shape[1])], axis=1)
 
 
-def _compute_bias(inputs: GraphInputs, model: SymbolicModel) -> AnyPerActuated:
-    """The torque at zero acceleration, in minimal parameters if possible."""
+def _compute_bias(inputs: GraphInputs, model: SymbolicModel, recursion: str = "") -> AnyPerActuated:
+    """The torque at zero acceleration, by the named recursion or in minimal parameters if possible."""
     theta_input = any(entry.name == "theta" for entry, _ in inputs.symbols)
-    recursion = choose_recursion(inputs.loops.robot, theta_input=theta_input)
+    recursion = choose_recursion(inputs.loops.robot, recursion, theta_input=theta_input)
     qd, qdd, wrench_torque = inputs.vector("qd"), zeros(len(inputs.loops.actuated)), inputs.wrench_torque
     return model.torque(qd, qdd, recursion=recursion, wrench_torque=wrench_torque) - wrench_torque
 

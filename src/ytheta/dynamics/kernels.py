@@ -189,9 +189,10 @@ def forward_dynamics(
 ) -> AnyKernel:
     """(q, qd, tau) → qdd. Wrenches are additional arguments, as in ``inverse_dynamics``.
 
-    The method "composite-body" is fast. The method "regressor" computes the mass matrix and the torque at zero
-    acceleration from regressors (Lu and Meng 1993, section V), which can be those of any ``formulation``. Both give the
-    same numbers, except for rounding: the second subtracts torques, and loses digits in fast motions.
+    The method "composite-body" is fast. The method "inertia-constants" computes mass matrix and torque at zero
+    acceleration from the inertia constants of Lin 1995, for trees on a fixed base. The method "regressor" computes them
+    from regressors (Lu and Meng 1993, section V), which can be those of any ``formulation``. All give the same numbers,
+    except for rounding: the last one subtracts torques, and loses digits in fast motions.
     """
     graph = find_or_trace(
         "forward_dynamics_graph",

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ytheta.dynamics.formulations.composite_bodies import CompositeBodies, CompositeBody, find_composite_bodies
+from ytheta.dynamics.formulations.composite_inertias import compute_inertias
 from ytheta.dynamics.formulations.composite_newton_euler import EndEffectorWrench, inverse_dynamics
 from ytheta.dynamics.formulations.joint_axes import JointAxis, RotationKind
 from ytheta.dynamics.formulations.registry import explain_recursion_refusals, formulations
@@ -138,6 +139,17 @@ def count_general_operations(kinds: str, s: int, *, wrench: bool = True, perpend
     return _count(arm, general=True, wrench=wrench, needed_only=False)
 
 
+def count_composite_inertia_operations(kinds: str) -> OperationTable:
+    """Count the operations for c and J of every composite body (variables ``c``, ``J``) of a general chain of joints.
+
+    Those of (8)-(15), as ``composite_inertias`` computes them, by the same rules.
+    """
+    arm = _make_general_arm(kinds, s=len(kinds) + 1, alpha=GENERIC_VALUE)
+    recorder = _Recorder(arm)
+    compute_inertias(arm, recorder.make_motion(), recorder.observe)
+    return recorder.tabulate(recorder.operations)
+
+
 def sum_operations(table: OperationTable) -> Count:
     """Return multiplications and additions of all joints, without those that Table II leaves out."""
     counted = [count for joint in table for name, count in joint.items() if name not in NOT_IN_TABLE_TWO]
@@ -145,31 +157,43 @@ def sum_operations(table: OperationTable) -> Count:
 
 
 def _count(arm: CompositeBodies, *, general: bool, wrench: bool, needed_only: bool) -> OperationTable:
-    recorded: list[CountedScalar] = []
-    count, observed = len(arm.axes), 0
+    recorder = _Recorder(arm)
+    inputs, motion = recorder.make_inputs, recorder.make_motion()
+    gravity = array([x if type(x) is int else inputs(1)[0] for x in arm.gravity])
+    end = EndEffectorWrench(len(arm.axes) - 1, inputs(3), inputs(3), inputs(3)) if wrench else None
+    zero = inputs(1)[0] if general else 0
+    tau = inverse_dynamics(replace(arm, gravity=gravity), motion, end, zero=zero, observe=recorder.observe)
+    return recorder.tabulate(_find_needed(tau) if needed_only else recorder.operations)
 
-    def inputs(number: int) -> np.ndarray:
-        return array([CountedScalar(recorded) for _ in range(number)])
 
-    def observe(body: int, variable: str) -> None:
-        nonlocal observed
-        for operation in recorded[observed:]:
-            operation.owner = (arm.axes[body].joint, variable)
-        observed = len(recorded)
+@dataclass(eq=False)
+class _Recorder:
+    """The operations that were done so far, each with the body and the variable it was done for."""
 
-    qd = inputs(count)
-    motion = Motion(inputs(count), inputs(count), inputs(count), qd, qd, inputs(count))
-    gravity = array([x if type(x) is int else CountedScalar(recorded) for x in arm.gravity])
-    end = EndEffectorWrench(count - 1, inputs(3), inputs(3), inputs(3)) if wrench else None
-    zero = CountedScalar(recorded) if general else 0
-    tau = inverse_dynamics(replace(arm, gravity=gravity), motion, end, zero=zero, observe=observe)
-    table: list[dict[str, Count]] = [{} for _ in arm.axes]
-    for operation in _find_needed(tau) if needed_only else recorded:
-        assert operation.owner is not None
-        joint, variable = operation.owner
-        m, a = table[joint].get(variable, (0, 0))
-        table[joint][variable] = m + operation.multiplies, a + (not operation.multiplies)
-    return list(table)
+    arm: CompositeBodies
+    operations: list[CountedScalar] = field(default_factory=list)
+    observed: int = 0
+
+    def make_inputs(self, number: int) -> np.ndarray:
+        return array([CountedScalar(self.operations) for _ in range(number)])
+
+    def make_motion(self) -> Motion:
+        q, cos, sin, qd, qdd = (self.make_inputs(len(self.arm.axes)) for _ in range(5))
+        return Motion(q, cos, sin, qd, qd, qdd)
+
+    def observe(self, body: int, variable: str) -> None:
+        for operation in self.operations[self.observed :]:
+            operation.owner = (self.arm.axes[body].joint, variable)
+        self.observed = len(self.operations)
+
+    def tabulate(self, operations: list[CountedScalar]) -> OperationTable:
+        table: list[dict[str, Count]] = [{} for _ in self.arm.axes]
+        for operation in operations:
+            assert operation.owner is not None
+            joint, variable = operation.owner
+            m, a = table[joint].get(variable, (0, 0))
+            table[joint][variable] = m + operation.multiplies, a + (not operation.multiplies)
+        return list(table)
 
 
 def _find_needed(tau: np.ndarray) -> list[CountedScalar]:
@@ -197,5 +221,5 @@ def _make_general_arm(kinds: str, s: int, alpha: float) -> CompositeBodies:
         foot, d = np.array([value, 0.0, 0.0]), value if revolute else 0.0
         parent = i - 2 if i > 1 else None
         axes.append(JointAxis(parent, i - 1, revolute, 0.0, alpha, value, foot, d, H, rotation, u, True, np.zeros(3)))
-    body = CompositeBody(value, vector, (value, value), np.full((3, 3), value), ())
+    body = CompositeBody(value, vector, np.full((3, 3), value), (value, value), np.full((3, 3), value), ())
     return CompositeBodies(tuple(axes), (body,) * len(axes), exact_array([0, 0, -9.81]))

@@ -27,7 +27,7 @@ import numpy as np
 from ytheta.conventions import ALL_JOINT_PARAMETERS
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.constraint import DriveMotion, LoopConstraint, column, compute_drive_motion
-from ytheta.dynamics.formulations import composite_newton_euler, minimal_newton_euler
+from ytheta.dynamics.formulations import composite_inertias, composite_newton_euler, minimal_newton_euler
 from ytheta.dynamics.formulations.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
@@ -37,7 +37,7 @@ from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import find_drive_slices
 from ytheta.robot.parts import parameter_name
-from ytheta.shapes import AnyPerActuated, AnyPerDrive, AnyPerJoint, AnyPerUnknown, Shaped
+from ytheta.shapes import AnyJointsByJoint, AnyPerActuated, AnyPerDrive, AnyPerJoint, AnyPerUnknown, Shaped
 
 if TYPE_CHECKING:
     import casadi
@@ -173,7 +173,15 @@ class SymbolicModel:
     @cached_property
     def mass_matrix(self) -> Shaped[np.ndarray, "actuated actuated"]:
         """The mass matrix of the actuated coordinates, from the links and the rotor inertia of all drives."""
-        links = rigid_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta)
+        return self._add_rotors(rigid_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta))
+
+    @property
+    def mass_matrix_from_constants(self) -> Shaped[np.ndarray, "actuated actuated"]:
+        """The same from Lin's inertia constants, which are computed from the robot's parameter values."""
+        arm = find_composite_bodies(self.loops.robot)
+        return self._add_rotors(composite_inertias.mass_matrix(arm, _add_offsets(self._at_rest.joints, arm.offsets)))
+
+    def _add_rotors(self, links: AnyJointsByJoint) -> Shaped[np.ndarray, "actuated actuated"]:
         joints, drives = self._at_rest.joint_jacobian, self._at_rest.drive_jacobian
         return dot(dot(joints.T, links), joints) + dot(dot(drives.T, np.diag(self.drive_theta[:, 0])), drives)
 

@@ -14,27 +14,55 @@ Value: TypeAlias = int | float | str
 PRINTED_NUMBER = re.compile(r"[+-]?\d+(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 
 
-class Agreement(Enum):
-    """Whether ytheta confirms what a paper prints."""
+class State(Enum):
+    """What a comparison of a print with the result of ytheta shows."""
 
-    YES = "yes"
-    NO = "no"
+    AGREES = "agrees"
+    MISPRINT = "misprint"  # the paper contradicts its own print; ytheta has the result without the misprint
+    DIFFERS = "differs"  # ytheta has another result, and nothing in the paper says that the print is wrong
     OPEN = "open"  # the paper does not give the result, or settings on which it depends; or the scan has lost a part
 
     @staticmethod
-    def of(agrees: bool) -> Agreement:
-        return Agreement.YES if agrees else Agreement.NO
+    def of(agrees: bool) -> State:
+        return State.AGREES if agrees else State.DIFFERS
+
+    @property
+    def agrees(self) -> str:
+        """ "yes", "no" or "open": whether ytheta has what is printed."""
+        return {State.AGREES: "yes", State.OPEN: "open"}.get(self, "no")
 
 
 @dataclass(frozen=True)
 class PrintedResult:
-    """One printed value or statement next to the result of ytheta; ``note`` explains a difference or a choice."""
+    """One printed value or statement next to the result of ytheta.
+
+    Attributes
+    ----------
+    name
+        Name of the comparison, unique in its exhibit.
+    paper, ytheta
+        What the paper prints, and the result of ytheta.
+    state
+        What the comparison shows.
+    note
+        Explains a difference or a choice.
+    contradiction
+        The other equation, the dimension or the limit that contradicts a misprint; empty for all other states.
+    """
 
     name: str
     paper: Value
     ytheta: Value
-    agrees: Agreement
+    state: State
     note: str = ""
+    contradiction: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.state is State.MISPRINT) != bool(self.contradiction):
+            raise InputError(
+                f"{self.name}: a misprint needs a contradiction, and only a misprint has one, but the state is "
+                f"{self.state.value!r} and the contradiction is {self.contradiction!r}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +95,10 @@ class Exhibit:
             raise InputError(f"the comparisons of {self.key} need names that differ, but they are {names}")
 
     @property
-    def agrees(self) -> Agreement:
-        """NO if one comparison disagrees; else OPEN if one is open; else YES."""
-        agreements = {comparison.agrees for comparison in self.comparisons}
-        return next(a for a in (Agreement.NO, Agreement.OPEN, Agreement.YES) if a in agreements)
+    def state(self) -> State:
+        """DIFFERS if one comparison differs; else MISPRINT, OPEN or AGREES, whichever is the first that occurs."""
+        states = {comparison.state for comparison in self.comparisons}
+        return next(s for s in (State.DIFFERS, State.MISPRINT, State.OPEN, State.AGREES) if s in states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +129,14 @@ class PaperReproduction:
                 return exhibit
         raise KeyError(key)
 
-    def count(self, agreement: Agreement) -> int:
-        """Return the number of comparisons with this agreement."""
-        return sum(comparison.agrees is agreement for exhibit in self.exhibits for comparison in exhibit.comparisons)
+    @property
+    def is_reproduced(self) -> bool:
+        """Whether nothing differs; misprints and what the paper leaves open do not count."""
+        return self.count(State.DIFFERS) == 0
+
+    def count(self, state: State) -> int:
+        """Return the number of comparisons with this state."""
+        return sum(comparison.state is state for exhibit in self.exhibits for comparison in exhibit.comparisons)
 
 
 def compare_printed(name: str, printed: str, value: float, *, note: str = "") -> PrintedResult:
@@ -118,4 +151,33 @@ def compare_printed(name: str, printed: str, value: float, *, note: str = "") ->
     half_unit = 0.5 * 10.0 ** (int(match[2] or 0) - len(match[1] or ""))
     agrees = abs(value - paper) <= half_unit + 1e-12 * abs(paper)
     shown = int(paper) if printed.lstrip("+-").isdigit() else paper
-    return PrintedResult(name, shown, value, Agreement.of(agrees), note)
+    return PrintedResult(name, shown, value, State.of(agrees), note)
+
+
+def compare_correction(
+    name: str,
+    printed: Value,
+    result: Value,
+    contradiction: str,
+    *,
+    is_printed: bool,
+    is_correct: bool,
+    note: str = "",
+) -> PrintedResult:
+    """Compare a result of ytheta with a print that other parts of the paper contradict.
+
+    The row is a misprint only if ytheta has the result that the rest of the paper demands; with any other result, it
+    differs.
+
+    Parameters
+    ----------
+    name, printed, result, note
+        As in ``PrintedResult``.
+    contradiction
+        The other equation, the dimension or the limit that contradicts the print.
+    is_printed, is_correct
+        Whether the result of ytheta is the printed one, and whether it is the one that the rest of the paper demands.
+    """
+    if is_correct and not is_printed:
+        return PrintedResult(name, printed, result, State.MISPRINT, note, contradiction)
+    return PrintedResult(name, printed, result, State.of(is_printed), note)

@@ -16,7 +16,7 @@ from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion, build_mechani
 from ytheta.dynamics.operation_counts import count_regressor_operations
 from ytheta.dynamics.rigid_body import mass_matrix
 from ytheta.identifiability.registry import base_parameters
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult, compare_printed
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State, compare_correction, compare_printed
 from ytheta.papers.tracking import compute_rms, evaluate_lyapunov, plot_joints
 from ytheta.plots import Axis, Line, Plot
 from ytheta.robot.reading.load import load
@@ -142,7 +142,7 @@ def _compare_torque(arm: Arm) -> Iterator[PrintedResult]:
         "Y_D, Y_H, Y_c are upper triangular",
         "yes",
         "yes" if below == 0.0 else f"no, largest entry below the diagonal blocks {below:.2g}",
-        Agreement.of(below == 0.0),
+        State.of(below == 0.0),
     )
     yield _compare_arrays("(24): (Y_D + Y_H + Y_c) θ = τ", (arm.Y_D + arm.Y_H + arm.Y_c) @ arm.theta, arm.torque)
     yield _compare_misprint(
@@ -150,7 +150,7 @@ def _compare_torque(arm: Arm) -> Iterator[PrintedResult]:
         ("[gᵀ U_1i … gᵀ U_ii 0 … 0]ᵀ", (arm.Y_D + arm.Y_H - arm.Y_c) @ arm.theta),
         ("-[gᵀ U_1i … gᵀ U_ii 0 … 0]ᵀ", (arm.Y_D + arm.Y_H + arm.Y_c) @ arm.theta),
         arm.torque,
-        "the minus sign of (18) is missing",
+        "(18), which has a minus sign",
     )
 
 
@@ -172,17 +172,19 @@ def _compare_columns(arm: Arm) -> Iterator[PrintedResult]:
         ("that of the row i", blocks.reshape(n, -1) @ ten),
         ("that of the link", folded @ ten),
         arm.torque,
-        "with the same i for row and block, only the diagonal blocks of the regressor would be kept",
+        "(10), which has blocks above the diagonal: with the same i for row and block, they would be lost",
     )
     places = [4 * (r - 1) - r * (r - 1) // 2 + s for r in range(1, 5) for s in range(1, 5)]
     upper = [4 * (r - 1) - r * (r - 1) // 2 + s for r in range(1, 5) for s in range(r, 5)]
     right = sorted(upper) == list(range(1, PER_LINK + 1))
-    yield PrintedResult(
+    yield compare_correction(
         "range of s in (25)",
         "1:4",
         "r:4" if right else "another",
-        Agreement.of(sorted(places) == list(range(1, PER_LINK + 1))),
-        "with s < r, z would be the place of another entry: r = 2, s = 1 and r = 1, s = 4 both give z = 4",
+        f"the number of columns: {len(places)} pairs r, s would share {len(set(places))} places; r = 2, s = 1 and "
+        "r = 1, s = 4 both give z = 4",
+        is_printed=sorted(places) == list(range(1, PER_LINK + 1)),
+        is_correct=right,
     )
 
 
@@ -197,15 +199,16 @@ def _compare_slotine_li(arm: Arm) -> Iterator[PrintedResult]:
         ("Σ_j Σ_k (U_il ⊗ U_kjl v_k)", printed @ arm.theta),
         ("Σ_j Σ_k (U_il ⊗ U_kjl) q̇_j v_k", arm.Y_H @ arm.theta),
         velocity,
-        "the factor q̇_j of (16) is missing",
+        "(16), which has the factor q̇_j",
     )
     rows, columns = kronecker.fold(Y_S).shape
-    yield PrintedResult(
+    yield compare_correction(
         "size of Y_S by (25), n = 6",
         "10 n × n = 60 × 6",
         f"n × 10 n = {rows} × {columns}",
-        Agreement.of((rows, columns) == (60, 6)),
-        "(10) has n × 10 n",
+        "(10), where a regressor has n rows, and by the size of τ",
+        is_printed=(rows, columns) == (60, 6),
+        is_correct=(rows, columns) == (6, 60),
     )
 
 
@@ -216,24 +219,25 @@ def _compare_cost(robot: Robot) -> PrintedResult:
         "multiplications / additions",
         "can be reduced by leaving out zeros and by symmetry",
         ", ".join(shown),
-        Agreement.OPEN,
+        State.OPEN,
     )
 
 
 def _compare_arrays(name: str, value: object, other: object) -> PrintedResult:
     """Compare an identity of the paper: both sides, relative to the largest entry."""
     error = _compute_relative_error(value, other)
-    return PrintedResult(name, "equal", f"equal to {error:.1g}", Agreement.of(error < MAX_RELATIVE_ERROR))
+    return PrintedResult(name, "equal", f"equal to {error:.1g}", State.of(error < MAX_RELATIVE_ERROR))
 
 
 def _compare_misprint(
-    name: str, printed: tuple[str, np.ndarray], correct: tuple[str, np.ndarray], expected: np.ndarray, note: str
+    name: str, printed: tuple[str, np.ndarray], correct: tuple[str, np.ndarray], expected: np.ndarray, by: str
 ) -> PrintedResult:
     """Compare a printed formula and a corrected one, each given as text and value, with the expected value."""
     wrong, right = (_compute_relative_error(value, expected) for _, value in (printed, correct))
-    shown = correct[0] if right < MAX_RELATIVE_ERROR else f"another result, off by {right:.2g}"
-    agrees = wrong < MAX_RELATIVE_ERROR
-    return PrintedResult(name, printed[0], printed[0] if agrees else shown, Agreement.of(agrees), note)
+    is_printed, is_correct = wrong < MAX_RELATIVE_ERROR, right < MAX_RELATIVE_ERROR
+    shown = printed[0] if is_printed else correct[0] if is_correct else f"another result, off by {right:.2g}"
+    contradiction = f"{by}. As printed, the result is off by {100.0 * wrong:.2g} %"
+    return compare_correction(name, printed[0], shown, contradiction, is_printed=is_printed, is_correct=is_correct)
 
 
 def _compute_relative_error(value: object, expected: object) -> float:
@@ -392,7 +396,7 @@ def _compare_motion(
         f"{quantity} follow their references",
         "a figure",
         f"rms {first:.3g}, {late:.2g}, {end:.2g} {unit[1]} in second 1, {PLOTTED_SECONDS:.0f}, {last:.0f}",
-        Agreement.OPEN,
+        State.OPEN,
         note,
     )
     number = derivative + 1
@@ -417,7 +421,7 @@ def _compare_estimates(run: PumaRun) -> Exhibit:
             "inertial parameters converge",
             "a figure",
             f"base parameters {100 * error[0]:.0f} % off at the start, {100 * error[-1]:.1f} % at the end",
-            Agreement.OPEN,
+            State.OPEN,
             f"after {run.runs.seconds:.0f} s of exciting motion. The standard parameters do not converge to the truth "
             f"and are {100 * run.standard_error[-1]:.0f} % off: {unknown - base} of their {unknown} combinations have "
             "no effect. For this figure, the paper refers to another publication",

@@ -24,7 +24,7 @@ from ytheta.identification.estimators.sequential import Sequential, order_joints
 from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Kernel, compile_graph
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult, compare_printed
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State, compare_printed
 from ytheta.papers.tracking import plot_joints
 from ytheta.plots import Axis, Plot
 from ytheta.robot.reading.load import load
@@ -116,7 +116,7 @@ def _compare_blocks(
                 yield _compare_formula(f"U{i + 1}{j + 1}{where}", expected, found)
     below = [U[i, k] for i in range(len(JOINTS)) for k in range(starts[i])]
     yield PrintedResult(
-        f"blocks below the diagonal{where}", "0", "0" if not any(below) else "not 0", Agreement.of(not any(below))
+        f"blocks below the diagonal{where}", "0", "0" if not any(below) else "not 0", State.of(not any(below))
     )
 
 
@@ -129,7 +129,7 @@ def _compare_formula(name: str, expected: Any, found: Any) -> PrintedResult:
     agrees = all(sympy.expand(sympy.sympify(a).subs(symbol, value) - b) == 0 for a, b in pairs)
     has_gravity = any(sympy.sympify(a).has(symbol) for a, _ in pairs)
     notes = (INCOMPLETE.get(name), READ_AS.get(name), f"g = {float(value)} m/s²" if has_gravity else None)
-    agreement = Agreement.OPEN if agrees and name in INCOMPLETE else Agreement.of(agrees)
+    agreement = State.OPEN if agrees and name in INCOMPLETE else State.of(agrees)
     return PrintedResult(name, _format(expected), _format(found), agreement, ". ".join(filter(None, notes)))
 
 
@@ -406,7 +406,7 @@ def _list_figures() -> Iterator[Exhibit]:
         names = [f"{symbol}{i}" for i in range(1, 5)]
         plot: Plot = plot_joints(f"Fig. {number}: trajectories of {symbol}", motion.t, values, names, axis)
         largest = ", ".join(f"{value:.3g}" for value in abs(values).max(axis=0))
-        comparison = PrintedResult(f"largest {symbol} by joint", "a figure", largest, Agreement.OPEN)
+        comparison = PrintedResult(f"largest {symbol} by joint", "a figure", largest, State.OPEN)
         yield Exhibit(f"figure_{number}", plot.title, (comparison,), (plot,), CHOSEN)
 
 
@@ -422,7 +422,7 @@ def _compare_ranks() -> Iterator[PrintedResult]:
             f"(40) in the {form} form, data {spacing[form]}",
             "satisfied",
             f"ranks {ranks} of {complete}",
-            Agreement.of(ranks == complete),
+            State.of(ranks == complete),
         )
 
 
@@ -437,7 +437,7 @@ def _compare_with_errors() -> Iterator[PrintedResult]:
     for form in FORMS:
         values = estimate(form, "sequential", scale=True, bias=True)
         for name, printed, value in zip(NAMES, WITH_ERRORS[form], values, strict=True):
-            yield PrintedResult(f"{name}, {form}", printed, round(float(value), 4), Agreement.OPEN)
+            yield PrintedResult(f"{name}, {form}", printed, round(float(value), 4), State.OPEN)
 
 
 def _compare_kinds_of_errors() -> Iterator[PrintedResult]:
@@ -450,7 +450,7 @@ def _compare_kinds_of_errors() -> Iterator[PrintedResult]:
                 f"bias hurts much more than scale, {form}, {estimator}",
                 "yes",
                 f"rms of the relative errors: {by_bias:.2f} by bias, {by_scale:.2f} by scale",
-                Agreement.OPEN,
+                State.OPEN,
                 "the harm of a bias depends on the size of the motion",
             )
     for form in FORMS:
@@ -460,6 +460,6 @@ def _compare_kinds_of_errors() -> Iterator[PrintedResult]:
             f"rms of the relative errors, {form}",
             f"{printed:.2f}, computed from the printed columns",
             round(found, 2),
-            Agreement.OPEN,
+            State.OPEN,
             "both errors",
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ytheta.native.graph import count_operations
 from ytheta.papers import lu1993_simulations as simulations
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State
 from ytheta.papers.lu1993_example import compare_example, compare_general_formulas, draw_arms
 from ytheta.papers.tracking import compute_rms, compute_settling_times, plot_joints
 from ytheta.plots import Axis, Band, Line, Plot
@@ -91,7 +91,7 @@ def _compare_figure(number: str, scheme: str, name: str, batch: simulations.Batc
             "the tracking error settles",
             "in less than 0.3 s" if scheme == "modified" else "in about 0.35 s",
             f"in {seconds:.3f} s, to 1 degree",
-            Agreement.OPEN,
+            State.OPEN,
             "λ was chosen such that an error with a double pole at -λ settles in 0.3 s"
             if scheme == "modified"
             else "with the best Γ of each scheme, both settle at the same time",
@@ -100,7 +100,7 @@ def _compare_figure(number: str, scheme: str, name: str, batch: simulations.Batc
             "m4 is found, from 0.5 kg",
             "1 kg",
             f"{m4:.4f} kg after 2 s",
-            Agreement.of(bool(abs(m4 - simulations.TRUE_M4) < 0.005)),
+            State.of(bool(abs(m4 - simulations.TRUE_M4) < 0.005)),
         ),
     )
     plots = tuple(list_scheme_plots(number, name, scheme, batch, seconds))
@@ -125,7 +125,7 @@ def _compare_estimation(batches: dict[str, simulations.Batch], study: simulation
         "modified finds m4 faster",
         "yes",
         f"to 5 %: {modified:.3f} s, Craig {craig:.3f} s",
-        Agreement.OPEN,
+        State.OPEN,
         f"with the best Γ of each, modified is faster in {count.modified} of {study.size[0]} settings and Craig in "
         f"{count.craig}; Craig's accelerations are exact here, unlike those of a real robot",
     )
@@ -140,7 +140,7 @@ def _compare_need_for_accelerations(
         "modified needs no accelerations",
         "yes",
         f"its m4 is unchanged; Craig's error of m4 grows by a factor of {noisy / exact:.0f}",
-        Agreement.of(bool(unchanged and noisy > 3.0 * exact)),
+        State.of(bool(unchanged and noisy > 3.0 * exact)),
         f"rms error of m4 from 0.1 to 0.5 s: Craig {exact:.3f} kg, {noisy:.3f} kg with noise of "
         f"{simulations.NOISES[-1]:g} rad/s² "
         f"and {bias['Craig'].m4_error[-1, 0]:.3f} kg with a bias of {simulations.BIASES[-1]:g} rad/s²; modified always "
@@ -155,7 +155,7 @@ def _compare_sensitivity(study: simulations.Study) -> Iterator[PrintedResult]:
         "modified tolerates a Γ far too large",
         "less sensitive",
         f"{diverged['modified']} of {study.size[1]} runs diverge, Craig {diverged['Craig']}",
-        Agreement.OPEN,
+        State.OPEN,
         f"{NO_NUMBERS}. In Craig's scheme, the estimated mass matrix is no longer invertible",
     )
     for name, compute, total in (
@@ -167,7 +167,7 @@ def _compare_sensitivity(study: simulations.Study) -> Iterator[PrintedResult]:
             f"modified is less sensitive near the best {name}",
             "less sensitive",
             f"{good['modified']:.1f} of {total} values of {name} nearly as good, Craig {good['Craig']:.1f}",
-            Agreement.OPEN,
+            State.OPEN,
             f"{NO_NUMBERS}. Nearly as good: settles within {simulations.MAX_TIME_RATIO} times the best time. With "
             f"exact accelerations{', and the best Γ for each λ' if name == 'λ' else ''}",
         )
@@ -181,7 +181,7 @@ def _compare_cost() -> PrintedResult:
         "modified is cheaper to compute",
         "yes",
         f"{modified} operations, Craig {craig}",
-        Agreement.of(modified < craig),
+        State.of(modified < craig),
     )
 
 
@@ -206,7 +206,7 @@ def _tabulate_study(study: simulations.Study) -> Exhibit:
             label,
             "modified is faster",
             f"modified {count.modified}, Craig {count.craig}, equal {count.equal}, neither {count.neither} of {total}",
-            Agreement.OPEN,
+            State.OPEN,
         )
         for label, count, total in rows
     ]
@@ -216,7 +216,7 @@ def _tabulate_study(study: simulations.Study) -> Exhibit:
             "settings with all statements at once",
             "its own",
             f"{one} of {settings} with a tolerance of 1 degree, {two} with 2 degrees",
-            Agreement.OPEN,
+            State.OPEN,
             "modified settles in 0.25 to 0.3 s, Craig in 0.33 to 0.37 s, and modified finds m4 first, for some Γ of "
             "each",
         )

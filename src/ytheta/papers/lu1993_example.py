@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations import lagrange, newton_euler
+from ytheta.dynamics.formulations import inward_newton_euler, lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, L
 from ytheta.dynamics.kernels import forward_dynamics, inverse_dynamics
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, Motion, build_mechanism
 from ytheta.dynamics.vectors import array, cross, dot, skew, zeros
-from ytheta.papers.exhibit import Agreement, Exhibit, PrintedResult
+from ytheta.papers.exhibit import Exhibit, PrintedResult, State, compare_correction
 from ytheta.robot.reading.load import load
 from ytheta.shapes import Shaped
 
@@ -26,7 +26,7 @@ DOTS = (
 )
 DOTS_AS_ABOVE = "the dots over accelerations, as in (61)."
 STRAY_FACTOR = PrintedResult(
-    "factor behind the matrix of Y_c", "q̇", "none", Agreement.NO, "q̇ does not fit the size of the matrix"
+    "factor behind the matrix of Y_c", "q̇", "none", State.MISPRINT, "", "the size of the matrix, which q̇ does not fit"
 )
 
 
@@ -87,7 +87,7 @@ def _compare_regressors(arms: Sequence[TwoLinkArm]) -> PrintedResult:
         "Y is identical to (65)",
         "yes",
         "yes" if identical else "no",
-        Agreement.of(identical),
+        State.of(identical),
         "with (63) as corrected above",
     )
 
@@ -96,13 +96,14 @@ def _compare_dimension(arms: Sequence[TwoLinkArm]) -> PrintedResult:
     import sympy
 
     rank = sympy.Matrix(np.concatenate([arm.regressor[:, COLUMNS] for arm in arms]).tolist()).rank()
-    return PrintedResult(
+    return compare_correction(
         "minimum dimension of θ",
         5,
         rank,
-        Agreement.of(rank == 5),
-        "m3 px² and Izz have the same column, so that their sum is enough; with known lengths, the column of m3 is a "
-        "combination of the others, too",
+        "(61), where m3 px² and Izz have the same column, so that their sum is enough",
+        is_printed=rank == 5,
+        is_correct=rank == 4,
+        note="with known lengths, the column of m3 is a combination of the others, too",
     )
 
 
@@ -124,14 +125,15 @@ def compare_general_formulas(arms: Sequence[TwoLinkArm]) -> tuple[Exhibit, ...]:
 
 def _compare_parameter_count(arms: Sequence[TwoLinkArm]) -> PrintedResult:
     enough = all((arm.widen(lagrange.regressor(arm.mechanism, arm.motion)) == arm.regressor).all() for arm in arms)
-    return PrintedResult(
+    return compare_correction(
         "parameters of a link that appear linearly",
         len(SIXTEEN_PARAMETERS),
         PER_LINK if enough else len(SIXTEEN_PARAMETERS),
-        Agreement.of(not enough),
-        'the paper: the redundancy "appears to be necessary". It follows from the inertia about the centre of mass: '
-        "with the inertia about the frame origin ten parameters are enough, and their columns determine those of the "
-        "sixteen",
+        "the regressor with ten columns per link, from which the sixteen columns result exactly",
+        is_printed=not enough,
+        is_correct=enough,
+        note='the paper: the redundancy "appears to be necessary". It follows from the inertia about the centre of '
+        "mass: with the inertia about the frame origin ten parameters are enough",
     )
 
 
@@ -146,7 +148,7 @@ def _compare_57(arms: Sequence[TwoLinkArm]) -> PrintedResult:
         "(J_ω × g)ᵀ r_1",
         _are_equal(printed, results),
         _are_equal([-values for values in printed], results),
-        "(46) and the example of section III-C have the right sign",
+        "(46) and the example of section III-C, which have the other sign",
     )
 
 
@@ -171,7 +173,7 @@ def _compare_68(arms: Sequence[TwoLinkArm]) -> list[PrintedResult]:
             "Ω(ω̇) + ω ωᵀ - |ω|² I",
             _are_equal(with_rates, H),
             _are_equal(right, H),
-            "the norm in (104) is that of ω, as here",
+            "(104), whose norm is that of ω",
         ),
         _compare_text(
             "U before (104)",
@@ -179,7 +181,7 @@ def _compare_68(arms: Sequence[TwoLinkArm]) -> list[PrintedResult]:
             "ω ωᵀ",
             _are_equal(with_scalar, H),
             _are_equal(right, H),
-            "(68) has the outer product",
+            "(68), which has the outer product",
         ),
     ]
 
@@ -189,13 +191,13 @@ def _compare_accelerations() -> PrintedResult:
     robot = load("lu-puma4")
     q, qd, qdd = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 100, len(robot.actuated)))
     tau = inverse_dynamics(robot)(q, qd, qdd)
-    found = forward_dynamics(robot, method="regressor", formulation="newton_euler")(q, qd, tau)
+    found = forward_dynamics(robot, method="regressor", formulation="inward_newton_euler")(q, qd, tau)
     error = float(np.abs(found - qdd).max() / np.abs(qdd).max())
     return PrintedResult(
         "q̈ from the torque of a motion",
         "equal",
         f"equal to {error:.1g}",
-        Agreement.of(error < MAX_ACCELERATION_ERROR),
+        State.of(error < MAX_ACCELERATION_ERROR),
         "largest relative error at 100 random states of the arm with four joints",
     )
 
@@ -205,11 +207,10 @@ def _are_equal(values: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> b
 
 
 def _compare_text(
-    name: str, printed: str, correct: str, is_printed: bool, is_correct: bool, note: str
+    name: str, printed: str, correct: str, is_printed: bool, is_correct: bool, contradiction: str
 ) -> PrintedResult:
-    if is_printed:
-        return PrintedResult(name, printed, SAME, Agreement.YES)
-    return PrintedResult(name, printed, correct if is_correct else "another result", Agreement.NO, note)
+    result = SAME if is_printed else correct if is_correct else "another result"
+    return compare_correction(name, printed, result, contradiction, is_printed=is_printed, is_correct=is_correct)
 
 
 # The arm of lu1993 III-C at random states in rational numbers: its Jacobians, regressors and recursion.
@@ -318,31 +319,25 @@ class TwoLinkArm:
     # --- recursion, section IV ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _recursion(self) -> tuple[list[Matrix], list[Matrix]]:
-        """A tilde and Pi tilde of every body, sixteen columns per body."""
-        poses, twists = newton_euler.propagate_outward(self.mechanism, self.motion)
-        A, Pi = ([zeros(3, SIXTEEN * len(twists)) for _ in twists] for _ in range(2))
-        for i in reversed(range(len(twists))):
-            block = slice(SIXTEEN * i, SIXTEEN * (i + 1))
-            force, moment = newton_euler.compute_sixteen_columns(twists[i])
-            A[i][:, block], Pi[i][:, block] = force, moment  # (78), (80)
-            if i + 1 < len(twists):
-                R, p = poses[i + 1]
-                A[i] = A[i] + dot(R, A[i + 1])  # (82)
-                Pi[i] = Pi[i] + dot(R, Pi[i + 1]) + dot(skew(p), dot(R, A[i + 1]))  # (84)
-        return A, Pi
+    def _blocks(self) -> list[dict[int, tuple[Matrix, Matrix]]]:
+        """The blocks of A tilde and Pi tilde of every body that are not zero, by link."""
+        return inward_newton_euler.compute_columns(self.mechanism, self.motion)
 
     def force_columns(self, body: int) -> Matrix:
         """A tilde of a body."""
-        return self._recursion[0][body]
+        return self._join_blocks(body, 0)
 
     def moment_columns(self, body: int) -> Matrix:
         """Pi tilde of a body."""
-        return self._recursion[1][body]
+        return self._join_blocks(body, 1)
+
+    def _join_blocks(self, body: int, part: int) -> Matrix:
+        zero = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
+        return np.concatenate([self._blocks[body].get(link, zero)[part] for link in (LINK1, LINK2, LOAD)], axis=1)
 
     @cached_property
     def recursive_regressor(self) -> Matrix:
-        return newton_euler.regressor_sixteen(self.mechanism, self.motion)
+        return inward_newton_euler.regressor_sixteen(self.mechanism, self.motion)
 
     def _pick(self, name: str) -> np.ndarray:
         return array([self.values[f"{name}{k}"] for k in (1, 2)])
@@ -387,14 +382,14 @@ def _draw_values(rng: np.random.Generator) -> dict[str, Any]:
 class Formula:
     """One printed formula.
 
-    ``correct`` is the right formula if the printed one is wrong. If ``lost`` is true, parts of the formula are missing
-    in the scan, so that it cannot be compared.
+    ``correct`` is the right formula if the printed one is wrong, and ``contradiction`` is what in the paper contradicts
+    the print. If ``lost`` is true, parts of the formula are missing in the scan, so that it cannot be compared.
     """
 
     name: str
     printed: str
     correct: str = ""
-    note: str = ""
+    contradiction: str = ""
     lost: bool = False
 
 
@@ -407,8 +402,13 @@ def compare_formula(
 ) -> PrintedResult:
     """Compare a printed formula with the results of ytheta at the same states, given as values by name."""
     result = _describe_result(formula, states, results)
-    agrees = Agreement.OPEN if formula.lost else Agreement.of(result == SAME)
-    return PrintedResult(formula.name, _add_brackets(formula.printed), result, agrees, formula.note)
+    printed = _add_brackets(formula.printed)
+    if formula.lost:
+        return PrintedResult(formula.name, printed, result, State.OPEN, LOST)
+    is_correct = bool(formula.correct) and result == _add_brackets(formula.correct)
+    return compare_correction(
+        formula.name, printed, result, formula.contradiction, is_printed=result == SAME, is_correct=is_correct
+    )
 
 
 def _describe_result(formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> str:
@@ -450,8 +450,8 @@ def _spell(text: str) -> str:
 Result: TypeAlias = Callable[[TwoLinkArm], np.ndarray]
 Row: TypeAlias = tuple[Formula, Result]
 
-C2_MISSING = "c2 is missing behind 2 l1 l2, unlike in h_11 and W_1"
-SQUARED = "l2 is squared, unlike in h_22 and W_1"
+C2_MISSING = "h_11 and W_1, which have c2 behind 2 l1 l2"
+SQUARED = "h_22 and W_1, in which l2 is not squared, and by the dimension of the other terms"
 LOST = "the scan has lost a line of this entry; (63) has it"
 INERTIA = [SIXTEEN * LOAD + SIXTEEN_PARAMETERS.index(name) for name in ("Ixx", "Iyy", "Izz")]
 SIX_COLUMNS = [SIXTEEN * LINK1, *COLUMNS]  # with m1, as in the matrices of section IV-C
@@ -550,25 +550,34 @@ EQUATION_61: tuple[Row, ...] = (
         _rows(lambda arm: arm.inertial_part, slice(0, 1)),
     ),
     (
-        Formula("(61), first line, row 2", "h12 q̈1 + h11 q̈2", "h12 q̈1 + h22 q̈2", "h_11 instead of h_22"),
+        Formula(
+            "(61), first line, row 2",
+            "h12 q̈1 + h11 q̈2",
+            "h12 q̈1 + h22 q̈2",
+            "the mass matrix above, where H_22 is h_22 θ",
+        ),
         _rows(lambda arm: arm.inertial_part, slice(1, 2)),
     ),
     (
-        Formula("(61), row 1, m2", "l1 (q̈1 + c1 g)", "l1 (l1 q̈1 + c1 g)", "l1 is missing before q̈1, unlike in (64)"),
+        Formula(
+            "(61), row 1, m2",
+            "l1 (q̈1 + c1 g)",
+            "l1 (l1 q̈1 + c1 g)",
+            "(64), which has l1 before q̈1, and by the dimension of c1 g",
+        ),
         _entry(_regressor, 0, 0),
     ),
     (
         Formula(
             "(61), row 1, m3",
-            "(l1² + 2 l1 l2 + l2²) q̈1 - l1 l2 s2 q̇2 (2 q̇1 + q̇2) + (l1 c1 + l2 c12) g",
+            ROW_1_M3.replace("2 l1 l2 c2", "2 l1 l2"),
             ROW_1_M3,
-            LOST,
-            lost=True,
+            f"{C2_MISSING}. The scan has lost the line of q̈2, here taken from (63); the factor of q̈1 is complete",
         ),
         _entry(_regressor, 0, 1),
     ),
     (
-        Formula("(61), row 1, m3 px", "2 (l1 c2 + l2) q̈1 + (l1 c2 + 2 l2) q̈2 + c12 g", ROW_1_M3_PX, LOST, lost=True),
+        Formula("(61), row 1, m3 px", "2 (l1 c2 + l2) q̈1 + (l1 c2 + 2 l2) q̈2 + c12 g", ROW_1_M3_PX, lost=True),
         _entry(_regressor, 0, 2),
     ),
     (Formula("(61), row 2, m2", "0"), _entry(_regressor, 1, 0)),
@@ -666,7 +675,7 @@ RECURSION: tuple[Row, ...] = (
             "Π tilde_2, rows 1 and 2",
             "0, 0, 0, 0, 0, 0; 0, 0, 0, -(q̈1 + q̈2), 0, 0",
             "0, 0, 0, 0, 0, 0; 0, 0, 0, 0, 0, 0",
-            "it does not enter Y",
+            "the motion in a plane, in which no force has a moment about x or y",
         ),
         _rows(lambda arm: arm.moment_columns(LINK2), slice(0, 2), SIX_COLUMNS),
     ),
@@ -675,7 +684,7 @@ RECURSION: tuple[Row, ...] = (
             "Π tilde_2, row 3",
             "0, 0, l2 β2, l2 (q̈1 + q̈2), q̈1 + q̈2, q̈1 + q̈2",
             "0, 0, l2 β2, l2 (q̈1 + q̈2) + β2, q̈1 + q̈2, q̈1 + q̈2",
-            "β2 is missing, unlike in row 2 of Y",
+            "row 2 of Y, which has + β2",
         ),
         _rows(lambda arm: arm.moment_columns(LINK2), slice(2, 3), SIX_COLUMNS),
     ),

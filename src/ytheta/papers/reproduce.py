@@ -12,7 +12,7 @@ from ytheta.arguments import check_kind
 from ytheta.display import Displayed, find_view
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.files.atomic import refuse_unknown_fields
-from ytheta.papers.exhibit import Agreement, PaperReproduction
+from ytheta.papers.exhibit import PaperReproduction, State
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -43,8 +43,12 @@ class Reproduction(Displayed):
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing disagrees with the print; what the papers leave open does not count."""
-        return not any(paper.count(Agreement.NO) for paper in self.papers)
+        """Whether nothing differs; misprints and what the papers leave open do not count."""
+        return all(paper.is_reproduced for paper in self.papers)
+
+    def count(self, state: State) -> int:
+        """Return the number of comparisons with this state, over all papers."""
+        return sum(paper.count(state) for paper in self.papers)
 
     def figures(self) -> dict[str, go.Figure]:
         """Return the Plotly figures of the pages by name; needs the extra ``report``."""
@@ -60,8 +64,8 @@ class Reproduction(Displayed):
 
     def __repr__(self) -> str:
         papers = ", ".join(paper.paper for paper in self.papers)
-        yes, no, still_open = (sum(paper.count(agreement) for paper in self.papers) for agreement in Agreement)
-        return f"Reproduction({papers}: {yes} agree, {no} disagree, {still_open} open)"
+        counts = ", ".join(f"{state.value} {self.count(state)}" for state in State)
+        return f"Reproduction({papers}: {counts})"
 
 
 def reproduce(paper: str = ALL, *, report_stage: Callable[[str], None] | None = None) -> Reproduction:

@@ -30,7 +30,7 @@ from ytheta.dynamics.formulations.spatial_tree import (
 )
 from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, scalars
-from ytheta.papers.exhibit import Agreement, Exhibit, PaperReproduction, PrintedResult
+from ytheta.papers.exhibit import Exhibit, PaperReproduction, PrintedResult, State
 from ytheta.papers.walker1988_control import compare_proof, compare_tracking, simulate_arm
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.reading.load import load
@@ -124,7 +124,7 @@ def compare_tree(robot: Robot) -> Exhibit:
                 "pairs (i, j) of (30), by Φ and by Ψ",
                 "equal",
                 f"{pairs} and {reversed_pairs}",
-                Agreement.of(pairs == reversed_pairs),
+                State.of(pairs == reversed_pairs),
                 "the print has Ψ_i under the inner sum on the right side; it is Ψ_j",
             ),
         ),
@@ -133,7 +133,7 @@ def compare_tree(robot: Robot) -> Exhibit:
 
 
 def _compare(name: str, paper: int | str, value: int | str) -> PrintedResult:
-    return PrintedResult(name, paper, value, Agreement.of(paper == value))
+    return PrintedResult(name, paper, value, State.of(paper == value))
 
 
 def _format(numbers: Iterable[int]) -> str:
@@ -193,38 +193,38 @@ def compare_loop_equations(robot: Robot) -> Exhibit:
         "equations_8_9",
         "Loop equations (8) and (9), and their derivatives (5) and (7)",
         (
-            PrintedResult("scalar equations", 32, equations.count, Agreement.of(equations.count == 32)),
-            PrintedResult("independent equations", 6, _format_ranks(ranks), Agreement.of(ranks == {6})),
+            PrintedResult("scalar equations", 32, equations.count, State.of(equations.count == 32)),
+            PrintedResult("independent equations", 6, _format_ranks(ranks), State.of(ranks == {6})),
             PrintedResult(
                 "q5 and q7 determine",
                 "q1, q2, q4, q6, q8, q9",
                 ", ".join(f"q{k}" for k in UNKNOWN) if determined == {6} else f"{_format_ranks(determined)} of them",
-                Agreement.of(determined == {6}),
+                State.of(determined == {6}),
             ),
             PrintedResult(
                 "(8), (9) with ytheta's U(Q)",
                 "left side = right side",
                 f"largest difference {max(gaps):.1e} m or rad",
-                Agreement.of(max(gaps) < MAX_GAP),
+                State.of(max(gaps) < MAX_GAP),
             ),
             PrintedResult(
                 "U(Q) solved from (8), (9)",
                 "q = U(Q)",
                 f"differs from ytheta's by {max(differences):.1e} m or rad",
-                Agreement.of(max(differences) < 1e3 * MAX_GAP),
+                State.of(max(differences) < 1e3 * MAX_GAP),
             ),
             PrintedResult(
                 "(5): qd = E Qd",
                 "derivative of U",
                 f"relative difference {rate_error:.1e}",
-                Agreement.of(rate_error < MAX_RATE_ERROR),
+                State.of(rate_error < MAX_RATE_ERROR),
                 "central differences of U along a motion",
             ),
             PrintedResult(
                 "(7): qdd = E Qdd + Edot Qd",
                 "second derivative of U",
                 f"relative difference {acceleration_error:.1e}",
-                Agreement.of(acceleration_error < MAX_ACCELERATION_ERROR),
+                State.of(acceleration_error < MAX_ACCELERATION_ERROR),
                 "central differences of U along a motion",
             ),
         ),
@@ -360,21 +360,21 @@ def compare_virtual_work(robot: Robot) -> Exhibit:
                 "(16) for random feedback",
                 "left side = right side",
                 f"{left:.6g} and {right:.6g} W",
-                Agreement.of(difference < MAX_RELATIVE_DIFFERENCE),
+                State.of(difference < MAX_RELATIVE_DIFFERENCE),
                 "random forces of all links and torques of all joints; the arm moves by its forward dynamics",
             ),
             PrintedResult(
                 "(10): d/dt (y' I y) / 2 = y' (I yd + v x I y)",
                 "equal",
                 f"relative difference {form:.1e}",
-                Agreement.of(form < 1e-7),
+                State.of(form < 1e-7),
                 "the left side by central differences",
             ),
             PrintedResult(
                 "vtilde' (vtilde x I vhat), before (27)",
                 0,
                 f"{gyroscopic:.1e}, relative",
-                Agreement.of(gyroscopic < 1e-12),
+                State.of(gyroscopic < 1e-12),
                 "so v x I vhat may be replaced by vhat x I vhat in (21); the torques of the two forms differ",
             ),
         ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ytheta.papers.exhibit import Agreement
+from ytheta.papers.exhibit import State
 from ytheta.report.figure import draw_plot
 from ytheta.report.html_page import render_page, write_page
 from ytheta.report.numbers import format_plain, replace_nonfinite
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from ytheta.papers.exhibit import Exhibit, PaperReproduction, Value
     from ytheta.papers.reproduce import Reproduction
 
-STYLES = {Agreement.YES: "green", Agreement.NO: "bold red", Agreement.OPEN: "yellow"}
+STYLES = {State.AGREES: "green", State.MISPRINT: "cyan", State.DIFFERS: "bold red", State.OPEN: "yellow"}
 
 
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
-    """Print the exhibits of every paper, and the number of comparisons that agree, disagree and are open."""
+    """Print the exhibits of every paper, and how many comparisons have each state."""
     for paper in reproduction.papers:
         print_paper(console, paper)
     if len(reproduction.papers) > 1:
         for paper in reproduction.papers:
-            console.print(safe_text(f"{paper.paper}: {describe_agreement(paper)}"))
+            console.print(safe_text(describe_states(paper.paper, paper)))
+        console.print(safe_text(describe_states("all", reproduction)))
 
 
 def print_paper(console: Console, paper: PaperReproduction) -> None:
@@ -37,17 +38,17 @@ def print_paper(console: Console, paper: PaperReproduction) -> None:
     console.print(safe_text(paper.about))
     for exhibit in paper.exhibits:
         _print_exhibit(console, exhibit)
-    console.print(safe_text(f"{paper.paper}: {describe_agreement(paper)}"))
+    console.print(safe_text(describe_states(paper.paper, paper)))
     console.print()
 
 
 def _print_exhibit(console: Console, exhibit: Exhibit) -> None:
     console.print()
     console.print(safe_text(exhibit.title, style="bold"))
-    table = make_table("", "paper", "ytheta", "agrees")
+    table = make_table("", "paper", "ytheta", "state")
     notes = []
-    for name, printed, result, agrees, note in list_rows(exhibit):
-        table.add_row(*safe_texts((name, printed, result)), safe_text(agrees.value, style=STYLES[agrees]))
+    for name, printed, result, state, note in list_rows(exhibit):
+        table.add_row(*safe_texts((name, printed, result)), safe_text(state.value, style=STYLES[state]))
         notes += [f"{name}: {note}"] * bool(note)
     console.print(table)
     for note in notes:
@@ -75,8 +76,11 @@ def _summarize_exhibit(exhibit: Exhibit) -> dict[str, Any]:
         "title": exhibit.title,
         "paper": {comparison.name: comparison.paper for comparison in exhibit.comparisons},
         "ytheta": {comparison.name: comparison.ytheta for comparison in exhibit.comparisons},
-        "agrees": exhibit.agrees.value,
-        "agrees_by_name": {comparison.name: comparison.agrees.value for comparison in exhibit.comparisons},
+        "agrees": exhibit.state.agrees,
+        "agrees_by_name": {comparison.name: comparison.state.agrees for comparison in exhibit.comparisons},
+        "state": exhibit.state.value,
+        "state_by_name": {comparison.name: comparison.state.value for comparison in exhibit.comparisons},
+        "contradictions": {row.name: row.contradiction for row in exhibit.comparisons if row.contradiction},
         "notes": {comparison.name: comparison.note for comparison in exhibit.comparisons if comparison.note},
         "open": exhibit.open,
     }
@@ -94,8 +98,14 @@ def paper_html(paper: PaperReproduction) -> str:
     """Return the page as text."""
     content = {
         "paper": paper,
-        "counts": [(word, paper.count(agreement)) for agreement, word in AGREEMENT_WORDS.items()],
-        "badges": {Agreement.YES: "good", Agreement.NO: "poor", Agreement.OPEN: "usable"},
+        "counts": [(words[1], paper.count(state)) for state, words in STATE_WORDS.items()],
+        "badges": {
+            State.AGREES: "good",
+            State.MISPRINT: "usable",
+            State.DIFFERS: "poor",
+            State.OPEN: "usable",
+        },
+        "sentence": describe_states(paper.paper, paper),
         "summary": {paper.paper: summarize_paper(paper)},
     }
     return render_page("reproduction.html", content, (draw_plot, list_rows))
@@ -105,22 +115,33 @@ def paper_html(paper: PaperReproduction) -> str:
 
 
 DIGITS = 6  # significant digits of a number
-AGREEMENT_WORDS = {Agreement.YES: "agree", Agreement.NO: "disagree", Agreement.OPEN: "open"}
+# One comparison, and several; the order is that of the summary.
+STATE_WORDS = {
+    State.DIFFERS: ("differs", "differ"),
+    State.AGREES: ("agrees", "agree"),
+    State.MISPRINT: ("misprint", "misprints"),
+    State.OPEN: ("open", "open"),
+}
 
 
-def list_rows(exhibit: Exhibit) -> Iterator[tuple[str, str, str, Agreement, str]]:
-    """Yield name, printed value, result, agreement and note of each comparison."""
+def list_rows(exhibit: Exhibit) -> Iterator[tuple[str, str, str, State, str]]:
+    """Yield name, printed value, result, state and note of each comparison."""
     for row in exhibit.comparisons:
-        yield row.name, format_value(row.paper), format_value(row.ytheta), row.agrees, row.note
+        contradiction = f"misprint, contradicted by {row.contradiction}" if row.contradiction else ""
+        note = ". ".join(filter(None, (contradiction, row.note)))
+        yield row.name, format_value(row.paper), format_value(row.ytheta), row.state, note
 
 
 def format_value(value: Value) -> str:
     return format_plain(value, DIGITS) if isinstance(value, float) else str(value)
 
 
-def describe_agreement(paper: PaperReproduction) -> str:
-    """Return how many comparisons agree, disagree and are open."""
-    return ", ".join(f"{paper.count(agreement)} {word}" for agreement, word in AGREEMENT_WORDS.items())
+def describe_states(name: str, reproduction: PaperReproduction | Reproduction) -> str:
+    """Return whether the papers are reproduced, and how many comparisons have each state; "differ" only if some do."""
+    counts = {state: reproduction.count(state) for state in STATE_WORDS}
+    texts = [f"{count} {STATE_WORDS[state][count != 1]}" for state, count in counts.items() if count]
+    verdict = "NOT reproduced" if counts[State.DIFFERS] else "reproduced"
+    return f"{name}: {verdict}: {', '.join(texts)}"
 
 
 # Figures of reproduced papers.

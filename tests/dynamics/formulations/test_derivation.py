@@ -9,13 +9,14 @@ import sympy
 import ytheta as yt
 from tests.support.toml_robots import read
 from ytheta.dynamics.formulations.derivation import derive_link_regressor, derive_regressor
+from ytheta.dynamics.formulations.registry import FORMULATIONS
 
 
 def evaluate(Y: np.ndarray, values: dict[str, float]) -> np.ndarray:
     return np.array([[float(sympy.sympify(entry).subs(values)) for entry in row] for row in Y])
 
 
-@pytest.mark.parametrize("formulation", ["", "newton_euler", "lagrange", "kronecker", "spatial_tree"])
+@pytest.mark.parametrize("formulation", ["", *FORMULATIONS])
 def test_equations_have_the_numbers_of_the_kernel(formulation: str) -> None:
     robot, rng = yt.load("lu-two-link", lengths={"l1": 0.7, "l2": 0.4}), np.random.default_rng(1)
     q, qd, qdd = rng.uniform(-2.0, 2.0, (3, 2))
@@ -54,7 +55,7 @@ modified_dh = { alpha = "-alpha2", a = 0.3 }
 """
 
 
-@pytest.mark.parametrize("formulation", ["", "newton_euler", "lagrange", "kronecker", "spatial_tree"])
+@pytest.mark.parametrize("formulation", ["", *FORMULATIONS])
 def test_angles_stay_symbols(formulation: str) -> None:
     robot, rng = read(TILTED), np.random.default_rng(2)
     q, qd, qdd = rng.uniform(-2.0, 2.0, (3, 2))

@@ -21,7 +21,7 @@ from tests.support.formulation_cases import (
     with_symbols,
 )
 from ytheta.dynamics import rigid_body
-from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
+from ytheta.dynamics.formulations import inward_newton_euler, lagrange, newton_euler, sixteen
 from ytheta.dynamics.mechanism import Mechanism, Motion, build_mechanism, casadi_motion, numeric_motion, sympy_motion
 from ytheta.native.graph import Input, trace
 from ytheta.robot.robot import Robot
@@ -283,28 +283,30 @@ def test_conventional_approach_of_the_example(arm: Mechanism, motion: Motion) ->
 
 
 def test_newton_euler_example(arm: Mechanism, motion: Motion) -> None:
-    """Section IV-C: A_3, E_3, Phi_3 as printed (with two dots), propagated inward by (82), (84), projected by (85)."""
+    """Section IV-C: A tilde and Pi tilde of link 2 and load as printed (with two dots), and the rows of Y."""
     turn, bend = (qd1 + qd2) ** 2, a1 + a2
     # Columns (m2, m3, m3 px, m3 px², Izz); the paper has one more in front for m1, which is zero.
     A3 = sympy.Matrix([[0, B1, -turn, 0, 0], [0, B2, bend, 0, 0], [0, 0, 0, 0, 0]])
-    Pi3 = sympy.zeros(3, 5)
-    Pi3[2, :] = sympy.Matrix([[0, 0, B2, bend, bend]])
-    to_wrist = sympy.Matrix([[0, 0, 0], [0, 0, -l2], [0, l2, 0]])  # Omega of (l2, 0, 0); frame 3 is parallel to 2
-    A2 = sympy.Matrix([[l1 * s2 * a1 - l1 * c2 * qd1**2 + s12 * g], [l1 * c2 * a1 + l1 * s2 * qd1**2 + c12 * g], [0]])
-    A2_all = A3 + A2.row_join(sympy.zeros(3, 4))  # (82)
-    Pi2 = Pi3 + to_wrist * A3  # (84)
-    R = sympy.Matrix([[c2, -s2, 0], [s2, c2, 0], [0, 0, 1]])
-    to_elbow = sympy.Matrix([[0, 0, 0], [0, 0, -l1], [0, l1, 0]])
-    Pi1 = R * Pi2 + to_elbow * R * A2_all  # (84)
+    Pi3 = sympy.zeros(2, 5).col_join(sympy.Matrix([[0, 0, B2, bend, bend]]))
     p32 = l1**2 * a1 + l1 * c1 * g
     p33 = l1 * (s2 * B1 + c2 * B2) + l2 * B2
     p34 = (l2 + l1 * c2) * bend - l1 * s2 * turn + B2
     printed = sympy.Matrix([[p32, p33, p34, bend, bend], [0, l2 * B2, l2 * bend + B2, bend, bend]])
-    assert identical(Pi1[2, :].col_join(Pi2[2, :]), printed)
+    link1, link2, load = inward_newton_euler.compute_columns(arm, motion)
+    assert identical(select_columns(load, 0), A3)
+    assert identical(select_columns(load, 1), Pi3)
     # In the paper, row 2 of Pi_2 has an entry -(qd1 + qd2), and beta_2 is missing below it.
-    assert identical(Pi2, sympy.zeros(2, 5).col_join(printed[1, :]))
-    for formulation in (lagrange.regressor, newton_euler.regressor):
+    assert identical(select_columns(link2, 1), sympy.zeros(2, 5).col_join(printed[1, :]))
+    assert identical(select_columns(link1, 1)[2, :], printed[0, :])
+    for formulation in (lagrange.regressor, newton_euler.regressor, inward_newton_euler.regressor):
         Y = formulation(arm, motion)
         ours = sympy.Matrix(Y[:, 10:11]).row_join(reduce_load_columns(Y))
         assert identical(ours, printed)
         assert not identical(ours, printed.subs(g, -g))
+
+
+def select_columns(blocks: dict[int, inward_newton_euler.LinkColumns], part: int) -> sympy.Matrix:
+    """The columns (m2, m3, m3 px, m3 px², Izz) of A tilde (part 0) or Pi tilde (part 1) of a body."""
+    zero = np.zeros((3, 16), dtype=int), np.zeros((3, 16), dtype=int)
+    link2, load = (blocks.get(link, zero)[part] for link in (1, 2))
+    return sympy.Matrix(np.concatenate([link2[:, :1], load[:, [0, 1, 4, 12]]], axis=1))

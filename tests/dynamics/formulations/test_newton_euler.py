@@ -12,8 +12,7 @@ from tests.support.formulation_cases import ALL_ROBOTS, link_parameters, load
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from tests.support.states import close, state
-from ytheta.dynamics.formulations import lagrange, newton_euler
-from ytheta.dynamics.formulations.sixteen import L, sixteen_parameters
+from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.mechanism import build_mechanism, numeric_motion
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
@@ -69,17 +68,3 @@ def test_rotating_base_and_gravity_together_changes_nothing(name: str) -> None:
     Y = newton_euler.regressor(mech, motion)
     assert close(newton_euler.regressor(same, motion), Y)
     assert not close(newton_euler.regressor(different, motion), Y)
-
-
-@pytest.mark.parametrize("name", ["panda", "stanford", "lu-two-link"])
-def test_sixteen_parameters_by_newton_euler(name: str) -> None:
-    """Y16 = Y10 L, and with theta_16 of every link the same torque."""
-    mech = build_mechanism(load(name))
-    motion = numeric_motion(*state(mech.joints, seed=8))
-    ten = newton_euler.regressor(mech, motion).astype(float)
-    sixteen = newton_euler.regressor_sixteen(mech, motion).astype(float)
-    bodies = len(mech.bodies)
-    assert close(sixteen, (ten.reshape(-1, bodies, 10) @ L).reshape(sixteen.shape))
-    theta = np.concatenate([sixteen_parameters(link.inertia) for link in mech.robot.links[1:]])
-    assert close(sixteen @ theta, ten @ link_parameters(mech))
-    assert close(sixteen, lagrange.regressor_sixteen(mech, motion))

@@ -5,6 +5,7 @@ Reference     [lin1995] (38)-(43), (86), (87), (91)-(93)
 Accepts       trees of revolute and prismatic joints; loads
 Notation      code            paper       meaning                                                       frame
               m, k            m hat, k    mass and constant first moment of composite body i            i
+              U               U           constant inertia of composite body i about the origin         i
               fixed           D_i         constant part of D_i (42)                                     i
               slides          W_k         (k, W_k in frame i) for the prismatic joints of (91)          i
               kappa           kappa_1,2   first moment of a prismatic joint between r and s (86), (87)
@@ -33,6 +34,7 @@ class CompositeBody:
 
     m: float
     k: Vector3
+    U: Matrix3
     kappa: tuple[float, float]
     fixed: Matrix3
     slides: tuple[tuple[int, Matrix3], ...]
@@ -63,7 +65,8 @@ def find_composite_bodies(robot: Robot) -> CompositeBodies:
         axis, own = axes[i], constants[i]
         U = own.U + outer[i]  # (39)
         fixed = remove_rounding(U - np.diag([U[1, 1], U[1, 1], 0.0]), 10.0 * abs(U).max())
-        bodies.append(CompositeBody(float(own.m[0]), own.k, _compute_kappa(axis, own.k), fixed, tuple(slides[i])))
+        kappa = _compute_kappa(axis, own.k)
+        bodies.append(CompositeBody(float(own.m[0]), own.k, own.U, kappa, fixed, tuple(slides[i])))
         if axis.parent is not None:
             R = axis.H[:3, :3]
             G = np.diag([outer[i][1, 1], outer[i][1, 1], -own.U[2, 2]]) if axis.revolute else outer[i]  # (43)

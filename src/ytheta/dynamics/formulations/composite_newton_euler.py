@@ -291,7 +291,7 @@ def compute_body_motions(
     base = BodyRotation(zeros(3), zeros(3), (0, 0), zeros(3, 3), zeros(3, 3), zeros(3, 6))
     bodies: list[CompositeBodyMotion] = []
     for i, axis in enumerate(arm.axes):
-        R = _make_rotation(axis, motion)
+        R = make_rotation(axis, motion)
         _ = R.matrix  # the paper counts its operations separately
         observe(i, "R")
         before = base if axis.parent is None else bodies[axis.parent].rotation
@@ -384,7 +384,8 @@ def _compute_psi(wd: AnyVector3, products: AnyMatrix3, Omega: AnyMatrix3) -> Sha
     ])  # fmt: skip
 
 
-def _make_rotation(axis: JointAxis, motion: Motion) -> JointRotation:
+def make_rotation(axis: JointAxis, motion: Motion) -> JointRotation:
+    """The rotation of a body's frame against that of its parent."""
     gamma, alpha, q = (tuple(exact_array(cos_sin(angle))) for angle in (axis.gamma, axis.alpha, axis.offset))
     return JointRotation(gamma, alpha, (motion.cos[axis.joint], motion.sin[axis.joint]) if axis.revolute else q)
 

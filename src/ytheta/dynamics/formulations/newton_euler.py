@@ -1,7 +1,8 @@
-"""Recursive Newton–Euler regressor of Lu and Meng.
+"""Newton–Euler regressor by virtual work, with the outward iterations of Lu and Meng; and inverse dynamics.
 
 Identity      tau = Y(q, qd, qdd) @ theta   for every theta; with two velocities tau = M vd + C(q, qd) v + g
-Reference     [lu1993] sec. IV, (66)-(85), appendix (97)-(116)
+Reference     [lu1993] sec. IV-A, (66)-(70), appendix (100)-(104); the paper's inward iterations (71)-(85) are
+              ``inward_newton_euler``
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own; floating bases and
               sensors, which add six rows each: the wrench on the base or through the sensor
 Notation      code   paper     meaning                                        shape     frame
@@ -13,31 +14,27 @@ Notation      code   paper     meaning                                        sh
               z      z hat     axis of joint i or of a joint before it        3         i
               v                velocity of the frame origin per unit rate     3         i
                                of that joint
-Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a misprint); inertia about the frame *origin* by
-              default, so that theta_4 of (112) and theta_3 of (106) merge and ten parameters remain
-              (``regressor_sixteen`` keeps the paper's own); trees instead of chains; any axis and any seat of the link
-              frame; velocity products made symmetric in qd and v, which makes C the matrix of Christoffel symbols
-              (Mdot - 2 C is skew); joint axes transformed outward to the body, by virtual work, instead of columns
-              transformed inward to the joint (82)-(84): there are fewer axes than columns.
+Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a misprint); inertia about the frame *origin*, so that theta_4
+              of (112) and theta_3 of (106) merge and ten parameters remain; trees instead of chains; any axis and any
+              seat of the link frame; velocity products made symmetric in qd and v, which makes C the matrix of
+              Christoffel symbols (Mdot - 2 C is skew); joint axes transformed outward to the body, by virtual work,
+              instead of columns transformed inward to the joint (82)-(84): there are fewer axes than columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES
-from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
 from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, Motion
 from ytheta.dynamics.vectors import add, array, axis_rotation, centripetal_matrix, cross, dot, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
 Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v of the notation
-SIXTEEN = len(SIXTEEN_PARAMETERS)
 # Entries of a floating base in q, qd and tau: position, velocity and force, then rotation, angular velocity and moment.
 BASE_FORCE, BASE_MOMENT = slice(0, 3), slice(3, 6)
 
@@ -72,12 +69,15 @@ def explain_refusal(robot: Robot) -> str | None:
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of all link parameters, ten columns per body."""
-    return _assemble_regressor(mechanism, motion, _compute_ten_columns, PER_LINK)
-
-
-def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
-    """The regressor in the paper's own parameters, (theta_2, theta_4, theta_3) of (101), (112) and (106) per body."""
-    return _assemble_regressor(mechanism, motion, compute_sixteen_columns, SIXTEEN)
+    poses, twists = propagate_outward(mechanism, motion)
+    Y = zeros(mechanism.joints, PER_LINK * len(mechanism.bodies))
+    screws: list[dict[int, Screw]] = []
+    for i, (body, (R, p), twist) in enumerate(zip(mechanism.bodies, poses, twists, strict=True)):
+        screws.append(_compute_screws(body, R, p, {} if body.parent is None else screws[body.parent]))
+        moment_and_force = np.concatenate(_compute_columns(twist)[::-1])
+        for joint, screw in screws[i].items():
+            Y[joint, PER_LINK * i : PER_LINK * (i + 1)] = dot(np.concatenate(screw)[None], moment_and_force)[0]
+    return Y
 
 
 def inverse_dynamics(
@@ -206,23 +206,6 @@ def _compute_base_twist(motion: Motion, minus_gravity: AnyVector3) -> BodyTwist:
     return BodyTwist(w, u, motion.vd[BASE_MOMENT], motion.vd[BASE_FORCE] + product + minus_gravity)
 
 
-def _assemble_regressor(
-    mechanism: Mechanism,
-    motion: Motion,
-    columns: Callable[[BodyTwist], tuple[AnyVector3Columns, AnyVector3Columns]],
-    width: int,
-) -> Shaped[np.ndarray, "joints params"]:
-    poses, twists = propagate_outward(mechanism, motion)
-    Y = zeros(mechanism.joints, width * len(mechanism.bodies))
-    screws: list[dict[int, Screw]] = []
-    for i, (body, (R, p), twist) in enumerate(zip(mechanism.bodies, poses, twists, strict=True)):
-        screws.append(_compute_screws(body, R, p, {} if body.parent is None else screws[body.parent]))
-        moment_and_force = np.concatenate(columns(twist)[::-1])
-        for joint, screw in screws[i].items():
-            Y[joint, width * i : width * (i + 1)] = dot(np.concatenate(screw)[None], moment_and_force)[0]  # (82)-(85)
-    return Y
-
-
 def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
     """Compute the screws of all joints that move a body, in the body's frame, from the screws of the parent."""
     down = R.T
@@ -243,7 +226,7 @@ def to_joint_frame(body: Body, f: AnyVector3, n: AnyVector3) -> tuple[AnyVector3
     return f, dot(body.S, n) + cross(body.s, f)
 
 
-def _compute_ten_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+def _compute_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of the ten parameters."""
     force, moment = zeros(3, PER_LINK), zeros(3, PER_LINK)
     force[:, 0] = twist.a  # (67)
@@ -253,23 +236,4 @@ def _compute_ten_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector
         unit = zeros(3, 3)
         unit[row, column] = unit[column, row] = 1
         moment[:, k] = twist.moment(unit)  # (70), (73)
-    return force, moment
-
-
-def compute_sixteen_columns(twist: BodyTwist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
-    """Force and moment about the frame origin per unit of (theta_2, theta_4, theta_3)."""
-    force, moment = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
-    H = twist.H
-    force[:, 0] = twist.a  # (67)
-    force[:, 1:4] = H
-    moment[:, 1:4] = -skew(twist.a)  # (73)
-    for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=4):
-        e_i, e_j = zeros(3), zeros(3)
-        e_i[i] = e_j[j] = 1
-        product = cross(e_i, dot(H, e_j))  # (113): m p × H p, entry by entry
-        moment[:, k] = product if i == j else product + cross(e_j, dot(H, e_i))  # (114)
-    for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=10):
-        tensor = zeros(3, 3)
-        tensor[i, j] = tensor[j, i] = 1 if i == j else -1  # (105): the paper's products have the opposite sign
-        moment[:, k] = twist.moment(tensor)  # (70)
     return force, moment

@@ -9,7 +9,7 @@ from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot, check_is_robot
 
 # In order of preference: the first formulation that accepts a robot is the default.
-FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
+FORMULATIONS = ("newton_euler", "spatial_tree", "inward_newton_euler", "lagrange", "kronecker")
 # The formulations of inverse dynamics, likewise. newton_euler accepts every robot: the torques of the opened tree are
 # enough for a robot with loops.
 RECURSIONS = ("minimal_newton_euler", "newton_euler", "composite_newton_euler")

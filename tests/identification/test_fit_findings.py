@@ -32,6 +32,13 @@ def simulate_loaded() -> Case:
     return simulate_case("ur10", 0, missing_load=LOADED)
 
 
+@cache
+def identify_case(name: str, seed: int = 0) -> yt.Identification:
+    """The model of a case without a missing load, which several tests compare with."""
+    case = simulate_case(name, seed)
+    return yt.identify(case.description, case.fit)
+
+
 def list_link_factors(fit: yt.Identification) -> dict[str, float]:
     """The logarithm by which each link's own scale has grown."""
     posterior = fit.estimate.posterior
@@ -50,8 +57,7 @@ def test_a_missing_load_releases_its_link(link: str) -> None:
     others = [factor for name, factor in factors.items() if name != link]
     assert max(others) < 0.5  # the other links are trusted as before
     assert summarize_prior(fit)["relative_deviation"] < 0.4  # type: ignore[index]
-    unloaded = simulate_case("ur10", 0)
-    without_load = list_link_factors(yt.identify(unloaded.description, unloaded.fit))
+    without_load = list_link_factors(identify_case("ur10"))
     assert without_load[link] < factors[link] - 0.5  # the twin
     # The link is free, so that the prior costs nothing: least squares is not better.
     plain = yt.identify(case.description, case.fit, validate=case.validation, estimator="weighted")
@@ -86,7 +92,7 @@ def test_the_cost_of_bounds_names_them() -> None:
     assert fit.consistency_cost is not None
     assert fit.consistency_cost.ratio > 1.1
     assert finding.fields["bodies_percent"] == fit.consistency_cost.bodies_percent
-    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.CONSISTENCY) == []
+    assert list_findings(identify_case("lu-two-link"), FitFindingCode.CONSISTENCY) == []
 
 
 def test_a_solver_that_stops_early_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +117,7 @@ def test_unexpected_mass_is_said() -> None:
     assert finding.fields["described_mass"] == pytest.approx(described)
     assert finding.fields["mass"] == pytest.approx(1.5 * described, rel=1e-3)
     assert "the motion does not determine this mass" in finding.statement
-    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.MASS) == []
+    assert list_findings(identify_case("lu-two-link"), FitFindingCode.MASS) == []
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -129,9 +135,7 @@ def test_a_link_with_another_mass_is_named(seed: int) -> None:
     }
     assert named[link].fields["described_mass"] == pytest.approx(factor * own.mass)
     assert f"instead of the described {factor * own.mass:.3g} kg" in named[link].statement
-    assert not any(
-        each.is_warning for each in list_findings(yt.identify(case.description, case.fit), FitFindingCode.MASS)
-    )
+    assert not any(each.is_warning for each in list_findings(identify_case("ur10", seed), FitFindingCode.MASS))
 
 
 def test_placeholders_are_expected_to_be_wrong() -> None:
@@ -155,7 +159,7 @@ def test_a_description_without_inertias_has_a_flat_prior() -> None:
     assert fit.validation is not None
     assert plain.validation is not None
     assert fit.validation.relative_percent == pytest.approx(plain.validation.relative_percent, rel=0.05)
-    assert list_findings(yt.identify(case.description, case.fit), FitFindingCode.PRIOR) == []
+    assert list_findings(identify_case("lu-two-link"), FitFindingCode.PRIOR) == []
 
 
 def test_friction_that_would_fall_is_constant_beyond_the_recorded_speed() -> None:

@@ -27,9 +27,11 @@ from ytheta.files.bounded import read_bytes
 from ytheta.files.toml import describe_value, parse_toml, to_finite_number
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import make_torque_kernel
-from ytheta.identification.model_table import MOTION, MOTION_KEYS, TABLE, format_table
+from ytheta.identification.model_table import MOTION, MOTION_KEYS, PREPARATION, TABLE, VELOCITIES, format_table
 from ytheta.identification.priors.prior import EarlierModel
-from ytheta.logs.preparing.preparation import AUTO
+from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
+from ytheta.logs.preparing.preparation import check_settings as check_preparation_settings
+from ytheta.logs.preparing.recorded_velocity import DecidedVelocity
 from ytheta.robot.reading.load import load
 from ytheta.robot.reading.toml import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
@@ -258,13 +260,16 @@ def check_settings(table: Mapping[str, Any], path: Path) -> None:
     if min_speed not in (None, AUTO) and not _are_not_negative(min_speed):
         raise _make_error(path, "min_speed", min_speed, f'one non-negative speed for each joint, or "{AUTO}"')
     for key, kind, form in (
-        ("derivative", str, "the name of a method in quotes"),
         ("rotor_inertia", bool, "true or false"),
         ("friction", list, "a list of names"),
         ("standard_parameters", Mapping, "a table"),
     ):
         if key in table and not isinstance(table[key], kind):
             raise _make_error(path, key, table[key], form)
+    try:
+        read_preparation(table)
+    except InputError as error:
+        raise InputError(f"{path}: the key '{PREPARATION}' of its identification is damaged: {error}") from None
     digests = table.get("log_digests", [])
     if not isinstance(digests, list) or not all(isinstance(each, str) for each in digests):
         raise _make_error(path, "log_digests", digests, "a list of texts in quotes, or remove this key")
@@ -274,6 +279,23 @@ def check_settings(table: Mapping[str, Any], path: Path) -> None:
     for key, noun in (("noise", "torque"), ("between_logs", "torque"), ("torque_scale", "share")):
         if table.get(key) is not None and not _are_not_negative(table[key]):
             raise _make_error(path, key, table[key], f"one non-negative {noun} for each joint")
+
+
+def read_preparation(table: Mapping[str, Any]) -> tuple[PreparationSettings, tuple[DecidedVelocity, ...]]:
+    """Return the settings with which a log is prepared for a model, and the velocities that its torques decided.
+
+    Files of older versions contain only the derivative. Without any, there are the default settings.
+    """
+    entries = table.get(PREPARATION, {name: table[name] for name in ("derivative",) if name in table})
+    try:
+        entries = {name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()}
+        velocities = tuple(
+            DecidedVelocity(float(each["rate"]), tuple(map(bool, each["uses_recorded"])), str(each["log"]))
+            for each in entries.pop(VELOCITIES, ())
+        )
+        return check_preparation_settings(PreparationSettings(**entries)), velocities
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise InputError("a value is missing or has another form; identify the robot again") from None
 
 
 def check_joints(table: Mapping[str, Any], robot: Robot, path: Path) -> None:

@@ -20,9 +20,10 @@ from ytheta.identification.priors.prior import Family
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 
 if TYPE_CHECKING:
-    from ytheta.identification.result import Identification
+    from ytheta.identification.result import Identification, Origin
 
 TABLE = "identification"
+PREPARATION, VELOCITIES = "preparation", "decided_velocities"
 MOTION = "motion"  # key of the states
 MOTION_KEYS = ("q", "qd", "qdd", "used")
 # States in a model file; from so many independent ones, the size of a torque difference is known within 5 %. Chosen on:
@@ -54,6 +55,16 @@ def summarize_min_speed(min_speed: tuple[float, ...] | str | None) -> dict[str, 
     if min_speed is None:
         return {}
     return {"min_speed": min_speed if isinstance(min_speed, str) else list(min_speed)}
+
+
+def summarize_preparation(origin: Origin) -> dict[str, Any]:
+    """Return how another log is prepared, such that its errors compare with those of the model, as plain data.
+
+    Periods are not averaged: another log need not repeat its motion.
+    """
+    settings = asdict(origin.requested)
+    del settings["average_periods"]
+    return settings | {VELOCITIES: [asdict(each) for each in origin.decided_velocities]}
 
 
 def summarize_prediction_errors(fit: Identification, errors: TorqueErrors) -> dict[str, Any]:
@@ -180,7 +191,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "log_digests": list(origin.log_digests),
             "cutoff": origin.cutoff,  # of the errors
             "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
-            "derivative": origin.settings[0].derivative,
+            PREPARATION: summarize_preparation(origin),
             "samples": fit.samples,
             "condition_number": fit.condition_number,
             "noise": fit.torque_noise.tolist(),
@@ -245,7 +256,7 @@ def _format_key(key: str) -> str:
 
 def _format_value(value: object) -> str:
     """Return a value as TOML text; floats are written with all their digits."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(_format_value, value))}]"
     if isinstance(value, Mapping):
         return _format_inline_table(value) if value else "{}"

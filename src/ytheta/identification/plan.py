@@ -7,14 +7,15 @@ Judgement Errors of different logs compare only at the same cut-off. All logs, v
           highest cut-off that the motion of the fit needs (ten times its band), but at most at what every log bears.
           No log is judged below twice the band of its own motion, because such a low-pass would change the motion.
 Velocity  For the logs of the fit, the torques may choose between recorded velocity and differentiated position. A
-          validation log follows the log of the fit with the nearest sampling rate if the rates are similar, because
-          drives and loggers are then the same; its own torques are not asked.
+          validation log follows the nearest sampling rate for which they did, if the rates are similar, because drives
+          and loggers are then the same; its own torques are not asked. The model contains what was decided, so that
+          another log of ``predict`` is prepared like a validation log.
 Report    Errors at any other cut-off can be stated as well, so that they compare with those of other tools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,12 +31,8 @@ from ytheta.logs.log import Log, LogFindingCode
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO
 from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, choose_preparation
-from ytheta.logs.preparing.recorded_velocity import VelocityChoice
+from ytheta.logs.preparing.recorded_velocity import DecidedVelocity, VelocityChoice
 from ytheta.shapes import Float
-
-# Ratio of the sampling rates of two logs, up to which they count as recorded in the same way. Chosen on: rule of
-# thumb.
-MAX_RATE_RATIO = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +74,21 @@ class PreparationPlan:
 
     Attributes
     ----------
+    settings  those that were requested, for all logs
     own       every log at its own cut-off; the equations of the fit are those of ``own.fit``
     judged    for the errors of the model; equal to ``own`` if all logs have the same cut-off and need it
     reported  for errors that are stated in addition; None if they were not requested
     """
 
+    settings: PreparationSettings
     own: LogPreparations
     judged: LogPreparations
     reported: LogPreparations | None
+
+    @property
+    def decided_velocities(self) -> tuple[DecidedVelocity, ...]:
+        """The velocities that the torques of logs of the fit chose, which other logs follow."""
+        return tuple(_list_decided_velocities(self.own.fit))
 
     @property
     def is_fit_judged_apart(self) -> bool:
@@ -121,21 +125,23 @@ def plan_preparations(
     if settings.cutoff == AUTO:
         judged = prepared.with_cutoffs(_choose_judged_cutoffs(prepared.own, len(fit)))
     reported = None if report_cutoff is None else split(prepared.with_cutoffs([report_cutoff] * len(logs)))
-    return PreparationPlan(split(prepared.own), split(judged), reported)
+    return PreparationPlan(settings, split(prepared.own), split(judged), reported)
 
 
-def choose_judged_preparation(log: Log, settings: PreparationSettings, fitted: float | None) -> Preparation:
+def choose_judged_preparation(
+    log: Log, settings: PreparationSettings, fitted: float | None, decided: Sequence[DecidedVelocity] = ()
+) -> Preparation:
     """Return the preparation for errors on one log of a model whose errors were judged at the cut-off ``fitted``.
 
+    ``decided``: velocities that the torques of its fit chose, which the log follows.
     With "auto" as cut-off, it is ``fitted`` or, without it, ten times the band, but at most what the log bears and at
     least twice its band. A log that is too short for a spectrum is prepared at ``fitted``.
     """
-    if settings.cutoff != AUTO:
-        return choose_preparation(log, settings)
     if fitted is not None and max(stop - start for start, stop in log.segments) < MIN_SAMPLES:
-        return choose_preparation(log, replace(settings, cutoff=fitted))
-    own = choose_preparation(log, settings)
-    assert own.choice is not None
+        settings = replace(settings, cutoff=fitted if settings.cutoff == AUTO else settings.cutoff)
+    own = _follow(choose_preparation(log, settings), decided)
+    if own.choice is None:  # the cut-off is given
+        return own
     needed = own.choice.judged if fitted is None else fitted
     cutoff = max(min(needed, own.choice.cutoff), own.choice.minimum)
     judged = _PreparedLogs((log,), settings, (own,)).with_cutoffs([cutoff])[0]
@@ -149,21 +155,20 @@ def _choose_velocities(
         each.with_velocity(choose_velocity(each, equations)) if each.velocity.comparisons else each
         for each in own[:fit_count]
     )
-    validation = []
-    for each in own[fit_count:]:
-        nearest = min(fit, key=lambda other: _compare_rates(each, other))
-        decided = nearest.velocity.torque_gain is not None and _compare_rates(each, nearest) <= MAX_RATE_RATIO
-        if decided and each.velocity.comparisons:
-            pairs = zip(nearest.uses_recorded_velocity, each.velocity.may_use_recorded, strict=True)
-            uses_recorded = tuple(used and allowed for used, allowed in pairs)
-            followed = Path(nearest.log.source).name or "the log of the fit"
-            each = each.with_velocity(replace(each.velocity, uses_recorded=uses_recorded, followed=followed))
-        validation.append(each)
-    return (*fit, *validation)
+    decided = tuple(_list_decided_velocities(fit))
+    return (*fit, *(_follow(each, decided) for each in own[fit_count:]))
 
 
-def _compare_rates(a: Preparation, b: Preparation) -> float:
-    return max(a.grid.rate / b.grid.rate, b.grid.rate / a.grid.rate)
+def _list_decided_velocities(fit: Sequence[Preparation]) -> Iterator[DecidedVelocity]:
+    for each in fit:
+        if each.velocity.torque_gain is not None:
+            name = Path(each.log.source).name or "the log of the fit"
+            yield DecidedVelocity(each.grid.rate, each.uses_recorded_velocity, name)
+
+
+def _follow(preparation: Preparation, decided: Sequence[DecidedVelocity]) -> Preparation:
+    choice = preparation.velocity.follow(decided, preparation.grid.rate)
+    return preparation if choice is preparation.velocity else preparation.with_velocity(choice)
 
 
 def _choose_judged_cutoffs(own: Sequence[Preparation], fit_count: int) -> list[float]:

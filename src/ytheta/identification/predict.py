@@ -32,11 +32,10 @@ from ytheta.identification.equations.friction import (
     make_rest_rules,
 )
 from ytheta.identification.fit_findings import find_resting_joints
-from ytheta.identification.plan import choose_judged_preparation
 from ytheta.identification.torque_model import ModelInput, TorqueModel, make_standard_model, read_torque_model
 from ytheta.logs.log import Log, LogSize
 from ytheta.logs.preparing.motion_sources import LogSource
-from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, merge_settings
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.reading.read import GainInput, LogInput, MappingInput, RowsInput, read_log
 from ytheta.robot.robot import Robot
@@ -76,10 +75,11 @@ def predict(
     mapping     the meaning of the columns, as for ``read_log``
     degrees, rows, rate, gain, topic
                 how the log is read, as for ``read_log``
-    cutoff      cut-off of the low-pass in Hz. By default, and with "auto", that of the errors of the identification, if
-                there was one, but at most what the log bears
+    cutoff      cut-off of the low-pass in Hz. By default, and with "auto", that which was given to the identification
+                or, if it chose, that of its errors, but at most what the log bears
     derivative  "central" or "spline"; by default that of the identification, if there was one
-    velocity    "recorded", "position" (differentiated), or "auto", the default: the one with the smaller expected error
+    velocity    "recorded" or "position" (differentiated). By default, and with "auto", that which was given to the
+                identification or which its torques decided; else the one with the smaller expected error
     settings    all settings of the preparation, in place of the three arguments above and those of the identification
     min_speed   which samples the errors omit because stiction dominates them. "auto": those of a joint with Coulomb
                 friction while it rests; or a speed for all joints or one for each, in rad/s or m/s: those of a joint
@@ -94,8 +94,7 @@ def predict(
     report = report_stage or (lambda _: None)
     report("reading the model")
     torque_model = read_torque_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
-    robot, defaults = torque_model.base.robot, torque_model.default_settings
-    chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
+    robot = torque_model.base.robot
     min_speed = torque_model.default_min_speed if min_speed is None else min_speed
     speeds = check_min_speed(robot, min_speed)
     report("reading the log")
@@ -104,8 +103,11 @@ def predict(
     )
     report("predicting")
     with attach_findings(measured.findings):
+        preparation = torque_model.choose_preparation(
+            measured, settings, cutoff=cutoff, derivative=derivative, velocity=velocity
+        )
         return _predict_torques(
-            torque_model, measured, chosen, speeds, leaves_out_rest=is_auto(min_speed), threads=threads
+            torque_model, measured, preparation, speeds, leaves_out_rest=is_auto(min_speed), threads=threads
         )
 
 
@@ -122,20 +124,20 @@ def predict_torques(
     ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples while the joint is slower.
     """
     model = make_standard_model(robot)
-    return _predict_torques(model, log, settings, min_speed, leaves_out_rest=False, threads=threads)
+    preparation = model.choose_preparation(log, settings)
+    return _predict_torques(model, log, preparation, min_speed, leaves_out_rest=False, threads=threads)
 
 
 def _predict_torques(
     model: TorqueModel,
     log: Log,
-    settings: PreparationSettings,
+    preparation: Preparation,
     min_speed: PerJoint | None,
     *,
     leaves_out_rest: bool,
     threads: int | None,
 ) -> Prediction:
     base, beta, known = model.base, model.beta, KnownTorque(model.base)
-    preparation = choose_judged_preparation(log, settings, model.origin.get("cutoff"))
     (rest,) = make_rest_rules((preparation,), find_sticking_rates(base.robot, ())) if leaves_out_rest else (None,)
     source = LogSource(preparation, make_drive_directions(base.robot), rest=rest)
     form = Differential(base, min_speed)

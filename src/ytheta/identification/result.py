@@ -57,7 +57,8 @@ from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
 from ytheta.identification.plan import PreparationPlan
 from ytheta.identification.priors.prior import Family, PriorCenter, PriorSettings
 from ytheta.logs.log import Log, LogFindingCode, LogOrigin, LogSize
-from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, PreparationSettings
+from ytheta.logs.preparing.recorded_velocity import DecidedVelocity
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
@@ -448,6 +449,8 @@ class Origin:
     log_origins: tuple[LogOrigin | None, ...] = ()  # one per log, validation logs last: the columns of the files
     log_digests: tuple[str, ...] = ()  # one per log of the fit, see ``Log.compute_digest``
     log_sizes: tuple[LogSize, ...] = ()  # one per log, validation logs last: as recorded, before the low-pass
+    requested: PreparationSettings = DEFAULT_SETTINGS  # as given, with "auto"
+    decided_velocities: tuple[DecidedVelocity, ...] = ()  # those that the torques of the fit chose
 
     @property
     def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
@@ -507,4 +510,6 @@ def describe_origin(
         log_origins=tuple(log.origin for log in logs),
         log_digests=tuple(log.compute_digest() for log in fit_logs),
         log_sizes=tuple(log.size for log in logs),
+        requested=plan.settings,
+        decided_velocities=plan.decided_velocities,
     )

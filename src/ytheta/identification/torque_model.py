@@ -21,9 +21,13 @@ from ytheta.identification.model_file import (
     is_without_geometry,
     read_identification_table,
     read_model,
+    read_preparation,
 )
+from ytheta.identification.model_table import PREPARATION, summarize_preparation
+from ytheta.identification.plan import choose_judged_preparation
 from ytheta.identification.result import Identification
-from ytheta.logs.preparing.preparation import AUTO, DEFAULT_SETTINGS, PreparationSettings
+from ytheta.logs.log import Log
+from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, merge_settings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import check_inertias_are_complete
 from ytheta.robot.reading.load import load
@@ -71,10 +75,19 @@ class TorqueModel:
         scale = self.origin.get("torque_scale")
         return None if scale is None else np.array(scale, dtype=float)
 
-    @property
-    def default_settings(self) -> PreparationSettings:
-        """The settings of the preparation of a log, with the derivative of the identification if there was one."""
-        return replace(DEFAULT_SETTINGS, derivative=self.origin.get("derivative", DEFAULT_SETTINGS.derivative))
+    def choose_preparation(
+        self, log: Log, settings: PreparationSettings | None = None, **arguments: Any
+    ) -> Preparation:
+        """Return the preparation of a log with which its errors compare with those of the identification, if any.
+
+        ``settings`` replace those of the identification, and arguments single ones, unless they are None or "auto".
+        """
+        defaults, velocities = read_preparation(self.origin)
+        if log.qd is None:
+            defaults = replace(defaults, velocity=AUTO)
+        given = {name: None if value == AUTO else value for name, value in arguments.items()}
+        chosen = merge_settings(settings, defaults=defaults, **given)
+        return choose_judged_preparation(log, chosen, self.origin.get("cutoff"), velocities if settings is None else ())
 
     @property
     def default_min_speed(self) -> float | Sequence[float] | PerJoint | str | None:
@@ -94,7 +107,7 @@ def make_standard_model(
 def read_torque_model(
     model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float], angles: Mapping[str, float]
 ) -> TorqueModel:
-    """Return a model, with cutoff, derivative and min_speed of its identification if there was one."""
+    """Return a model, with cutoff, preparation and min_speed of its identification if there was one."""
     if isinstance(model, str | Path):
         table = read_identification_table(model) or {}
         if is_without_geometry(table):
@@ -116,15 +129,19 @@ def read_torque_model(
         check_inertias_are_complete(model, "a prediction")
         return make_standard_model(model)
     if isinstance(model, Identification):
-        table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
-        table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
-        table |= {"log_rows": model.origin.log_rows}
-        table |= {"torque_scale": model.torque_scale.tolist()} if model.torque_scale.any() else {}
+        origin = {
+            "cutoff": model.origin.cutoff,
+            PREPARATION: summarize_preparation(model.origin),
+            "min_speed": model.origin.min_speed,
+            "log_digests": model.origin.log_digests,
+            "log_rows": model.origin.log_rows,
+            **({"torque_scale": model.torque_scale.tolist()} if model.torque_scale.any() else {}),
+        }
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)
         if base.standard_combinations is not None:
-            return make_standard_model(model.robot, table, identified)
-        return TorqueModel(base, model.beta, table, identified)
+            return make_standard_model(model.robot, origin, identified)
+        return TorqueModel(base, model.beta, origin, identified)
     if isinstance(model, Model):
         if model.has_unknown_geometry:
             return _make_model_without_geometry(model)

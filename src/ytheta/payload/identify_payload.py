@@ -38,13 +38,12 @@ from ytheta.identification.equations.friction import (
 )
 from ytheta.identification.fit_findings import name_log
 from ytheta.identification.identify import identify
-from ytheta.identification.plan import choose_judged_preparation
 from ytheta.identification.result import TORQUE_SCALE
 from ytheta.identification.torque_model import ModelInput, TorqueModel, read_torque_model
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.preparing.motion_sources import LogSource
-from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, merge_settings
+from ytheta.logs.preparing.preparation import Preparation, PreparationSettings
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs
 from ytheta.payload.attachment import PAYLOAD, Attachment, find_attachment
@@ -162,11 +161,10 @@ def identify_payload(
             new_logs = ()
         new_parts, notes = leave_out_known_rows(torque_model, new_logs)
         findings += [*judge_model(torque_model), *notes]
-        defaults = torque_model.default_settings
-        chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative, velocity=velocity)
+        arguments = {"cutoff": cutoff, "derivative": derivative, "velocity": velocity}
         speed = torque_model.default_min_speed if min_speed is None else min_speed
         prepared_loaded, prepared_unloaded = (
-            [choose_judged_preparation(log, chosen, torque_model.origin.get("cutoff")) for log in part]
+            [torque_model.choose_preparation(log, settings, **arguments) for log in part]
             for part in (loaded_logs, new_parts)
         )
         request = PayloadRequest(

@@ -28,8 +28,8 @@ Choice      Recorded velocity if its noise is at most twice that of differentiat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -71,6 +71,9 @@ MIN_MOTION_SHARE = 0.5
 # Highest frequency that is compared, divided by the sampling rate. Chosen on: reasoning; below the Nyquist frequency,
 # 0.5.
 MAX_FREQUENCY_RATIO = 0.45
+# Ratio of the sampling rates of two logs, up to which they count as recorded in the same way. Chosen on: rule of
+# thumb.
+MAX_RATE_RATIO = 2.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,18 @@ class VelocityComparison:
 
 
 @dataclass(frozen=True)
+class DecidedVelocity:
+    """What the torques of a log decided: for each joint, whether recorded velocity is used. Similar logs follow it.
+
+    ``rate``: samples per second of the log. ``log``: its name.
+    """
+
+    rate: float
+    uses_recorded: tuple[bool, ...]
+    log: str
+
+
+@dataclass(frozen=True)
 class VelocityChoice:
     """For each joint, whether recorded velocity is used.
 
@@ -145,6 +160,19 @@ class VelocityChoice:
     def may_use_recorded(self) -> tuple[bool, ...]:
         """For each joint, whether recorded velocity has the right scale."""
         return tuple(not each.is_scaled for each in self.comparisons)
+
+    def follow(self, decided: Sequence[DecidedVelocity], rate: float) -> VelocityChoice:
+        """Return the choice of the log with the nearest sampling rate of those whose torques decided, if it is similar.
+
+        ``rate``: that of this log. Velocities with a wrong scale are not used in any case.
+        """
+        similar = {max(each.rate / rate, rate / each.rate): each for each in reversed(decided)}
+        if not self.comparisons or min(similar, default=np.inf) > MAX_RATE_RATIO:
+            return self
+        nearest = similar[min(similar)]
+        pairs = zip(nearest.uses_recorded, self.may_use_recorded, strict=True)
+        uses_recorded = tuple(used and allowed for used, allowed in pairs)
+        return replace(self, uses_recorded=uses_recorded, followed=nearest.log)
 
     def list_findings(self, log: Log) -> Iterator[Finding]:
         """Yield the choice and its reason; joints of which the check of the log has warned are not named again."""

@@ -26,6 +26,7 @@ from ytheta.identification.assessment.residuals import ErrorComputation
 from ytheta.identification.assessment.torque_errors import ParameterUncertainty, TorqueErrors, is_described
 from ytheta.identification.between_logs import predict_logs_from_others
 from ytheta.identification.consistency.bounds import BodyBounds
+from ytheta.identification.consistency.standard_parameters import WIDTHS, BodyProblem
 from ytheta.identification.equations.autocorrelation import compute_hat_autocovariance
 from ytheta.identification.equations.differential import KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -65,7 +66,7 @@ from ytheta.identification.result import Identification, describe_origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
+from ytheta.shapes import PerBase, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +194,7 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
 def _estimate_with_own_load(
     request: Request, model: SelectedModel
 ) -> tuple[SelectedModel, EstimationProblem, Estimator, Estimate]:
-    """Estimate the model; load-dependent friction must hold with the transmitted torque of the estimate itself.
+    """Estimate the model; load-dependent friction must hold with the transmitted torque of the model itself.
 
     The model was chosen with the transmitted torque of another estimate. If the two never agree, the model has no such
     friction, unless the user asked for it.
@@ -203,11 +204,11 @@ def _estimate_with_own_load(
     for count in range(MAX_LOAD_ROUNDS + 1):
         if model.load is None:
             break
-        load = make_rigid_torque(problem, estimate.beta)
-        improved = replace(model, load=load)
+        beta = _find_likely_bodies(request, problem, estimate)
+        improved = replace(model, load=make_rigid_torque(problem, beta))
         improved_problem = improved.make_problem()
         error, improved_error = (
-            compute_error_percent(each.normal_equations(), estimate.beta) for each in (problem, improved_problem)
+            compute_error_percent(each.normal_equations(), beta) for each in (problem, improved_problem)
         )
         if improved_error <= MAX_LOAD_ERROR_RATIO * error:
             break
@@ -221,6 +222,27 @@ def _estimate_with_own_load(
             problem = model.make_problem()
         estimator, estimate = _estimate(request, model, problem)
     return model, problem, estimator, estimate
+
+
+def _find_likely_bodies(request: Request, problem: EstimationProblem, estimate: Estimate) -> PerBase:
+    """Return the base parameters of the most likely bodies, or those of an estimate without prior.
+
+    The free estimate may trade the torque of links against friction that depends on it, and then it never settles.
+    """
+    base, posterior = problem.base.standard_combinations, estimate.posterior
+    if base is None or posterior is None:
+        return estimate.beta
+    body_problem = BodyProblem.of(
+        base,
+        estimate,
+        problem.normal_equations(),
+        settings=request.prior,
+        bounds=request.bounds,
+        highest_speeds=find_highest_speeds(request.robot, request.fit_logs),
+    )
+    information = posterior.evidence.information
+    N = information.factor @ information.factor.T
+    return base.K @ body_problem.fit(N, N @ information.beta, WIDTHS[0]).theta
 
 
 def _estimate(request: Request, model: SelectedModel, problem: EstimationProblem) -> tuple[Estimator, Estimate]:

@@ -168,6 +168,27 @@ def test_axes_are_relative_changes() -> None:
     assert 0.1 * np.sqrt(3.0) < np.linalg.norm(entries[components == 2]) < 0.2 * np.sqrt(3.0)
 
 
+def test_the_centre_of_a_placeholder_may_be_anywhere_on_the_link() -> None:
+    """A centre that is written as zero: its standard deviation is that of a body with its centre at the lever."""
+    P0 = np.diag([0.01, 0.01, 0.01, 1.0])
+
+    def compute_center_std(min_lever: float) -> np.ndarray:
+        return np.linalg.norm(compute_body_axes(P0, ALL, min_lever)[0][1:4], axis=1)
+
+    np.testing.assert_allclose(compute_center_std(0.3), np.sqrt((0.01 + 0.3**2) / 2.0), rtol=1e-12)
+    np.testing.assert_allclose(compute_center_std(0.0), np.sqrt(0.01 / 2.0), rtol=1e-12)  # the twin: only the radius
+
+
+def test_placeholders_are_as_wide_as_the_link_is_long() -> None:
+    """All links of the UR10 become equal balls; the twin, a designed link with the same centre, is narrow."""
+    robot = yt.load("ur10")
+    ball = yt.Inertia.about_center(1.0, (0.0, 0.0, 0.0), ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)))
+    reference = make_plausible_reference(robot.with_inertias({link.name: ball for link in robot.links[1:]}))
+    assert reference.placeholders == set(reference.middles)
+    assert reference.middles["upper_arm_link"] == pytest.approx(0.306, abs=0.01)  # half of its length of 0.612 m
+    assert reference.middles["wrist_3_link"] == 0.0
+
+
 def test_axes_of_some_parameters_are_those_of_a_conditional_distribution() -> None:
     P0 = draw_pseudo(5)
     chosen = np.array([name in ("mx", "my", "Izz") for name in LINK_PARAMETERS])

@@ -81,6 +81,7 @@ class PlausibleReference:
     has_inertias  whether any link of the description has a mass; if not, the bodies are guesses from the geometry
     radius        the median radius of gyration r, in m
     placeholders  links whose inertias are inventions
+    middles       distance of the middle of the joints on each link from its frame, by name, in m
     """
 
     theta: PerParameter
@@ -89,6 +90,7 @@ class PlausibleReference:
     has_inertias: bool
     radius: float
     placeholders: frozenset[str]
+    middles: Mapping[str, float]
 
     @cached_property
     def scales(self) -> dict[str, LinkScale]:
@@ -114,7 +116,8 @@ def make_plausible_reference(robot: Robot) -> PlausibleReference:
         if changes:
             floored[name] = changes
             theta[[index[parameter_name(name, p)] for p in LINK_PARAMETERS]] = Inertia.from_pseudo(P0).vector
-    return PlausibleReference(freeze(theta), pseudo, floored, has_inertias, radius, find_placeholders(links))
+    middles = {name: float(np.linalg.norm(_find_middle(robot, name))) for name in links}
+    return PlausibleReference(freeze(theta), pseudo, floored, has_inertias, radius, find_placeholders(links), middles)
 
 
 def find_placeholders(links: Mapping[str, Inertia]) -> frozenset[str]:

@@ -15,6 +15,8 @@ Differs from  the paper in: |c|² 1 is added in v; without it, the distance is t
               the joint by m d dᵀ, which varies like s² m |c|² Z' / √2; across a slender link this is more than S_c
               allows. One of the two s is replaced by τ, so that all changes are in proportion to s. The mass, the
               centre and the second moments of a body have a factor of their own each
+              The centre of a placeholder is often written as zero, which says nothing about its distance: |c| is at
+              least that of the middle of the joints on the link
 
 The logarithm of s is the sum of three terms: one for the description, one for the link, one for mass, centre or second
 moments. Their distributions are statements about descriptions in general:
@@ -166,7 +168,8 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
         else:
             largest = math.log(max(designed) / (TYPICAL_SCALE * float(P0[3, 3])))
             own = (DESCRIPTION, Hyperparameter(f"link {link}", 0.0, LINK_STD, maximum=largest, tail=LINK_TAIL))
-        axes, components = compute_body_axes(P0, chosen)
+        middle = reference.middles[link] if link in reference.placeholders else 0.0
+        axes, components = compute_body_axes(P0, chosen, middle)
         factors = tuple((*own, *each) for each in components)
         offset = 0.0
         if not reference.has_inertias:
@@ -175,30 +178,32 @@ def _make_link_blocks(base: BaseParameters, reference: PlausibleReference) -> It
 
 
 def compute_body_axes(
-    P0: Matrix4, chosen: Bool[np.ndarray, "10"]
+    P0: Matrix4, chosen: Bool[np.ndarray, "10"], min_lever: float = 0.0
 ) -> tuple[Float[np.ndarray, "own axes"], tuple[tuple[Hyperparameter, ...], ...]]:
     """Return axes of the chosen parameters of a link, one relative change of the body each, and their components.
 
-    If only some of the ten parameters are chosen, the others are known; then components cannot be separated.
+    ``min_lever``: smallest |c| of the module docstring, in m. If only some of the ten parameters are chosen, the others
+    are known; then components cannot be separated.
     """
-    axes = np.stack([Inertia.from_pseudo(change).vector for change in _list_body_changes(P0)], axis=1)
+    axes = np.stack([Inertia.from_pseudo(change).vector for change in _list_body_changes(P0, min_lever)], axis=1)
     if chosen.all():
         return axes, tuple((COMPONENTS[k],) for k in AXIS_COMPONENTS)
     precision = np.linalg.inv(axes @ axes.T)[np.ix_(chosen, chosen)]
     return np.linalg.cholesky(np.linalg.inv(precision)), ((),) * int(chosen.sum())
 
 
-def _list_body_changes(P0: Matrix4) -> Iterator[Matrix4]:
+def _list_body_changes(P0: Matrix4, min_lever: float) -> Iterator[Matrix4]:
     """Yield the changes of the pseudo-inertia by one unit of each coordinate, in the order of ``AXIS_COMPONENTS``."""
     mass = P0[3, 3]
     point = P0[3] / mass  # (c, 1)
     center = point[:3]
     about_center = P0[:3, :3] - mass * np.outer(center, center)
+    lever = max(float(center @ center), min_lever**2)  # |c|²
     yield mass * np.outer(point, point)
-    for column in np.linalg.cholesky(about_center / mass + float(center @ center) * np.eye(3)).T:
+    for column in np.linalg.cholesky(about_center / mass + lever * np.eye(3)).T:
         shift = np.append(column, 0.0)
         yield mass * (np.outer(shift, point) + np.outer(point, shift)) / np.sqrt(2.0)
-    for moments in _list_second_moment_changes(about_center, mass * float(center @ center)):
+    for moments in _list_second_moment_changes(about_center, mass * lever):
         change = np.zeros((4, 4))
         change[:3, :3] = moments
         yield change

@@ -180,12 +180,14 @@ def test_the_centre_of_a_placeholder_may_be_anywhere_on_the_link() -> None:
 
 
 def test_placeholders_are_as_wide_as_the_link_is_long() -> None:
-    """All links of the UR10 become equal balls; the twin, a designed link with the same centre, is narrow."""
+    """All links of the UR10 become equal balls; the last one, which carries no joint, has no length."""
     robot = yt.load("ur10")
     ball = yt.Inertia.about_center(1.0, (0.0, 0.0, 0.0), ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)))
     reference = make_plausible_reference(robot.with_inertias({link.name: ball for link in robot.links[1:]}))
     assert reference.placeholders == set(reference.middles)
-    assert reference.middles["upper_arm_link"] == pytest.approx(0.306, abs=0.01)  # half of its length of 0.612 m
+    (elbow,) = (joint.placement.matrix[:3, 3] for joint in robot.joints if joint.parent == "upper_arm_link")
+    assert reference.middles["upper_arm_link"] == pytest.approx(0.5 * np.linalg.norm(elbow), rel=1e-12)
+    assert reference.middles["upper_arm_link"] > 0.3  # half of the length of 0.612 m, and an offset
     assert reference.middles["wrist_3_link"] == 0.0
 
 

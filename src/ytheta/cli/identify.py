@@ -12,7 +12,14 @@ from ytheta.cli import log_options as log_inputs
 from ytheta.cli.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.robot_options import (
+    RobotArgument,
+    RobotOptions,
+    UnknownGeometry,
+    ZeroParameters,
+    read_robot,
+    take_robot_options,
+)
 from ytheta.errors import InputError
 
 Validate = Annotated[
@@ -139,6 +146,7 @@ def identify(
     friction: Friction = None,
     rotor_inertia: RotorInertia = None,
     parameters: Parameters = None,
+    zero: ZeroParameters = None,
     unknown_geometry: UnknownGeometry = False,
     prior: PriorFile = None,
     prior_strength: PriorStrength = None,
@@ -196,6 +204,7 @@ def identify(
             friction=None if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,
             parameters=None if parameters is None else parse_words(parameters),
+            zero=parse_words(zero),
             unknown_geometry=unknown_geometry,
             prior=prior,
             prior_strength=prior_strength,

@@ -29,7 +29,8 @@ from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_s
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.parameters import check_inertias_are_complete, declare_zero, list_incomplete_links
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
@@ -54,6 +55,7 @@ def identify(
     friction: Sequence[str] | None = None,
     rotor_inertia: bool | None = None,
     parameters: Sequence[str] | None = None,
+    zero: Sequence[str] | None = None,
     unknown_geometry: bool = False,
     prior: PriorInput = None,
     prior_strength: float | None = None,
@@ -103,6 +105,8 @@ def identify(
                    they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
+    zero           names or patterns, such as "link3.mx", of link parameters that are zero by symmetry; the model has
+                   them as zeros
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown, even if they have values
     prior          what the prior is centred on instead of the description: a robot, or the file of a robot or of an
@@ -133,7 +137,8 @@ def identify(
     """
     check_is_robot(robot)
     report = report_stage or (lambda _: None)
-    robot = with_unknown_loads(robot, add_load)
+    robot = declare_zero(with_unknown_loads(robot, add_load), zero)
+    check_bodies_exist(robot, is_known=not (unknown_geometry or robot.unset_symbols))
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     kinds = None if friction is None else expand_friction(friction)
     check_friction_laws(robot, kinds or ())
@@ -236,6 +241,21 @@ def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Es
     if given:
         raise InputError(f'prior and prior_strength need the estimator "evidence"; "{method.name}" has no prior')
     return method
+
+
+def check_bodies_exist(robot: Robot, *, is_known: bool) -> None:
+    """Raise InputError if a mass or a moment of inertia is declared zero, and the bodies must be physically consistent.
+
+    ``is_known``: whether the geometry is known; without it, no bodies are computed.
+    """
+    for link in robot.links if is_known else ():
+        for name in ("m", "Ixx", "Iyy", "Izz"):
+            if name in link.zero:
+                raise InputError(
+                    f"{parameter_name(link.name, name)!r} is declared zero, but no rigid body has such a "
+                    f"{'mass' if name == 'm' else 'moment of inertia'}; leave it out: parameters without effect are "
+                    "not estimated anyway"
+                )
 
 
 def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:

@@ -46,6 +46,13 @@ Forgetting = Annotated[
         metavar="FACTOR", help="Forgetting factor per sample, such as 0.999; for recursive and sequential only."
     ),
 ]
+OneByOne = Annotated[
+    bool,
+    typer.Option(
+        "--one-by-one",
+        help="Keep the estimate joint by joint of sequential and lin even if its errors grow from joint to joint.",
+    ),
+]
 FormName = Annotated[
     str,
     typer.Option(
@@ -142,6 +149,7 @@ def identify(
     hold_out: HoldOut = None,
     estimator: EstimatorName = log_inputs.AUTO,
     forgetting: Forgetting = None,
+    one_by_one: OneByOne = False,
     form: FormName = "differential",
     friction: Friction = None,
     rotor_inertia: RotorInertia = None,
@@ -200,6 +208,7 @@ def identify(
             topic=log_options.topic,
             estimator=estimator,
             forgetting=forgetting,
+            one_by_one=one_by_one,
             form=form,
             friction=None if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,

@@ -169,8 +169,8 @@ def regroup_lagrangian(
 ) -> Regrouping:
     """Return the regrouped Lagrangian: parameters that can be identified although lengths and angles are unknown.
 
-    ``zero``: names or patterns of link parameters that are zero by symmetry, as (50) has them. They are left out, and so
-    are those that the description declares zero or absent.
+    ``zero``: names or patterns of link parameters that are zero by symmetry, as (50) has them. They are left out, and
+    so are those that the description declares zero or absent.
     ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset", and "root" for the joints that have
     it; not "load"). ``lengths`` and ``angles``: names of the unknown ones. By default, all symbolic lengths and angles
     count as unknown, even if they have values; if only one of the two is given, those of the other kind that have no

@@ -55,10 +55,10 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.composite_bodies import Constants, compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, dot, inner, zeros
-from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters, Combination, order_columns, reduce_to_independent
 from ytheta.robot.inertia import Inertia

@@ -51,6 +51,7 @@ def identify(
     topic: str | None = None,
     estimator: str | Estimator = "auto",
     forgetting: float | None = None,
+    one_by_one: bool = False,
     form: str = "differential",
     friction: Sequence[str] | None = None,
     rotor_inertia: bool | None = None,
@@ -96,6 +97,8 @@ def identify(
                    "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
                    "total-least-squares"; or an estimator
     forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
+    one_by_one     whether the estimators "sequential" and "lin" keep their estimate, joint by joint, if its errors grow
+                   from joint to joint; a finding says how they grow. By default, all joints are then estimated together
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
                    "root" (root of the speed), "load" (in proportion to the load), and "smooth" if the data are to
@@ -146,7 +149,9 @@ def identify(
     if (unknown_geometry or robot.unset_symbols) and (prior, prior_strength) != (None, None):
         raise InputError("without geometry there is no prior of the links; remove prior and prior_strength")
     method = with_prior(
-        choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None)
+        choose_estimator(estimator, forgetting, one_by_one=one_by_one),
+        settings_of_prior,
+        given=(prior, prior_strength) != (None, None),
     )
     speeds = check_min_speed(robot, min_speed)
     preparation = merge_settings(
@@ -216,17 +221,29 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
     return PriorSettings(earlier=find_earlier_model(read_model(path)), source=str(path))
 
 
-def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
-    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator."""
+def choose_estimator(estimator: str | Estimator, forgetting: float | None, *, one_by_one: bool = False) -> Estimator:
+    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator.
+
+    ``one_by_one``: whether an estimator that solves for one joint after the other keeps its estimate in any case.
+    """
     method = get_estimator(estimator) if isinstance(estimator, str) else estimator
     check_kind("estimator", method, Estimator, f"an estimator or a name: auto, {', '.join(ESTIMATORS)}")
-    if forgetting is None:
+    if forgetting is None and not one_by_one:
         return method
-    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
     # Imported here, since they are rarely needed.
+    from ytheta.identification.estimators.lin import Lin
     from ytheta.identification.estimators.recursive import Recursive
     from ytheta.identification.estimators.sequential import Sequential
 
+    if one_by_one:
+        if not isinstance(method, Sequential | Lin):
+            raise InputError(
+                f'one_by_one needs the estimator "sequential" or "lin"; "{method.name}" solves for all joints together'
+            )
+        method = replace(method, one_by_one=True)
+    if forgetting is None:
+        return method
+    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
     if not isinstance(method, Recursive | Sequential):
         raise InputError(
             f'forgetting needs the estimator "recursive" or "sequential"; "{method.name}" has no forgetting factor'

@@ -128,9 +128,9 @@ class Drive:
 class Link:
     """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged.
 
-    If ``has_inertia`` is false, the link has no mass and no moments of inertia, and they are not identified. ``zero`` are
-    the inertial parameters that are zero by symmetry, such as "mx", in the frame of the link. They are not identified
-    either. A link whose frame changes, or to which a body is added, has none.
+    If ``has_inertia`` is false, the link has no mass and no moments of inertia, and they are not identified. ``zero``
+    are the inertial parameters that are zero by symmetry, such as "mx", in the frame of the link. They are not
+    identified either. A link whose frame changes, or to which a body is added, has none.
     """
 
     name: str

@@ -14,7 +14,7 @@ Differs from  the paper in: normal equations are accumulated instead of stacking
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
               and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
               errors of later joints; if the errors of a joint's parameters grow along the chain, all joints are solved
-              together (``chain_errors``)
+              together (``chain_errors``), unless ``one_by_one`` is set
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ytheta.identification.equations.normal_equations import (
     NormalDecomposition,
     NormalEquations,
 )
-from ytheta.identification.estimators.chain_errors import OwnParameters, join_if_errors_grow
+from ytheta.identification.estimators.chain_errors import OwnParameters, judge_chain
 from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.recursive import check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
@@ -55,10 +55,12 @@ class Sequential:
     """Least squares joint by joint, starting with the last joint.
 
     ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. With a factor below 1
-    the estimate is that of recursive least squares in place of (38), at the end of the log.
+    the estimate is that of recursive least squares in place of (38), at the end of the log. ``one_by_one``: whether
+    (38) is kept if errors grow along the chain of joints; otherwise all joints are then solved together.
     """
 
     forgetting: float = 1.0
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         check_forgetting(self.forgetting)
@@ -82,7 +84,7 @@ class Sequential:
         weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
         estimate = Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
         own = list_own_parameters(chain)
-        return join_if_errors_grow(problem, estimate, equations, own, forgetting=self.forgetting)
+        return judge_chain(problem, estimate, equations, own, one_by_one=self.one_by_one, forgetting=self.forgetting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +306,7 @@ class JointState:
     T: Float[np.ndarray, "own targets"]
 
     def solve(self, beta: PerBase) -> Float[np.ndarray, " own"]:
-        """Return X_i for the values of the later parameters in ``beta``, and its own ones where nothing is identified."""
+        """Return X_i for the later parameters in ``beta``; directions that are not identified keep the values there."""
         start = beta[self.own]
         right_side = self.T[:, 0] - self.T[:, 1:] @ beta[self.later] - self.R @ start
         sizes = np.linalg.norm(self.R, axis=0)

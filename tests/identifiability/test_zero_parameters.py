@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_links_without_inertia_are_left_out_too(tmp_path: Path) -> None:
     assert regroup((), robot).X == regroup(zero).X
 
 
-def identify(zero: Sequence[str], **options: object) -> yt.Identification:
+def identify(zero: Sequence[str], **options: Any) -> yt.Identification:
     robot = yt.load("ha-scara")
     t = np.arange(1500) / 100.0
     w = 2.0 * np.pi * np.array([[0.20, 0.31, 0.25, 0.27], [0.73, 0.62, 0.81, 0.69]])

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ytheta.identifiability.regrouping import Regrouping as Regrouping
     from ytheta.identification.consistency.bounds import BodyBounds as BodyBounds
     from ytheta.identification.estimators.recursive import RecursiveLeastSquares as RecursiveLeastSquares
+    from ytheta.identification.estimators.sequential import RecursiveSequential as RecursiveSequential
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
@@ -147,6 +148,7 @@ else:  # The same names by module, for the time when they are first used; a test
             "identifiability.regrouping": "Regrouping",
             "identification.consistency.bounds": "BodyBounds",
             "identification.estimators.recursive": "RecursiveLeastSquares",
+            "identification.estimators.sequential": "RecursiveSequential",
             "identification.identify": "identify",
             "identification.model_file": "Model read_model",
             "identification.persistent_excitation": "PersistentExcitation assess_persistent_excitation",

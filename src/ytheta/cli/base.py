@@ -9,7 +9,14 @@ import typer
 import ytheta as yt
 from ytheta.cli.completion import BASE_METHODS, complete_from
 from ytheta.cli.options import AsJson, parse_words, print_all_findings, print_value
-from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.robot_options import (
+    RobotArgument,
+    RobotOptions,
+    UnknownGeometry,
+    ZeroParameters,
+    read_robot,
+    take_robot_options,
+)
 
 Method = Annotated[
     str,
@@ -45,6 +52,7 @@ def base(
     rotor_inertia: RotorInertia = False,
     friction: Friction = "",
     parameters: Parameters = None,
+    zero: ZeroParameters = None,
     unknown_geometry: UnknownGeometry = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
@@ -64,6 +72,7 @@ def base(
         rotor_inertia=rotor_inertia,
         friction=parse_words(friction),
         parameters=parse_words(parameters),
+        zero=parse_words(zero),
         unknown_geometry=unknown_geometry,
     )
     print_all_findings(result.findings)

@@ -12,7 +12,14 @@ from ytheta.cli import log_options as log_inputs
 from ytheta.cli.completion import ESTIMATORS, FORMS, complete_from
 from ytheta.cli.options import AsJson, parse_ranges, parse_words, print_note, print_value
 from ytheta.cli.outputs import PAGE_SUFFIXES, Force, check_output, check_report
-from ytheta.cli.robot_options import RobotArgument, RobotOptions, UnknownGeometry, read_robot, take_robot_options
+from ytheta.cli.robot_options import (
+    RobotArgument,
+    RobotOptions,
+    UnknownGeometry,
+    ZeroParameters,
+    read_robot,
+    take_robot_options,
+)
 from ytheta.errors import InputError
 
 Validate = Annotated[
@@ -37,6 +44,13 @@ Forgetting = Annotated[
     float | None,
     typer.Option(
         metavar="FACTOR", help="Forgetting factor per sample, such as 0.999; for recursive and sequential only."
+    ),
+]
+OneByOne = Annotated[
+    bool,
+    typer.Option(
+        "--one-by-one",
+        help="Keep the estimate joint by joint of sequential and lin even if its errors grow from joint to joint.",
     ),
 ]
 FormName = Annotated[
@@ -135,10 +149,12 @@ def identify(
     hold_out: HoldOut = None,
     estimator: EstimatorName = log_inputs.AUTO,
     forgetting: Forgetting = None,
+    one_by_one: OneByOne = False,
     form: FormName = "differential",
     friction: Friction = None,
     rotor_inertia: RotorInertia = None,
     parameters: Parameters = None,
+    zero: ZeroParameters = None,
     unknown_geometry: UnknownGeometry = False,
     prior: PriorFile = None,
     prior_strength: PriorStrength = None,
@@ -192,10 +208,12 @@ def identify(
             topic=log_options.topic,
             estimator=estimator,
             forgetting=forgetting,
+            one_by_one=one_by_one,
             form=form,
             friction=None if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,
             parameters=None if parameters is None else parse_words(parameters),
+            zero=parse_words(zero),
             unknown_geometry=unknown_geometry,
             prior=prior,
             prior_strength=prior_strength,

@@ -44,6 +44,14 @@ UnknownGeometry = Annotated[
     bool,
     typer.Option("--unknown-geometry", help="Treat all symbolic lengths and angles as unknown, even with values."),
 ]
+ZeroParameters = Annotated[
+    str | None,
+    typer.Option(
+        "--zero",
+        metavar="NAMES",
+        help="Link parameters that are zero by symmetry, such as 'link1.my,link[34].m[xy]'; they are not estimated.",
+    ),
+]
 Angles = Annotated[
     list[str] | None,
     typer.Option("--angle", metavar="NAME=VALUE", help="Set a symbolic angle, in radians, such as pi/2."),

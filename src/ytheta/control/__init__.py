@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque as QuasiComputedTorque
     from ytheta.control.laws.pd_gravity import PDGravity as PDGravity
     from ytheta.control.laws.slotine_li import SlotineLi as SlotineLi
+    from ytheta.control.laws.spatial_control import SpatialControl as SpatialControl
     from ytheta.control.laws.walker import Walker as Walker
     from ytheta.control.settings import ControllerSettings as ControllerSettings
     from ytheta.control.tuning import suggest_gains as suggest_gains
@@ -63,6 +64,7 @@ else:  # The same names by module, for the time when they are first used; a test
             "laws.modified_slotine_li": "ModifiedSlotineLi QuasiComputedTorque",
             "laws.pd_gravity": "PDGravity",
             "laws.slotine_li": "SlotineLi",
+            "laws.spatial_control": "SpatialControl",
             "laws.walker": "Walker",
             "settings": "ControllerSettings",
             "tuning": "suggest_gains",

@@ -66,6 +66,7 @@ from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import (
     FRICTION_PARAMETERS,
     check_friction,
+    declare_zero,
     find_absent_parameters,
     length_exponents,
     select_parameters,
@@ -89,13 +90,19 @@ MAX_COEFFICIENT_RATIO = 10**10
 def explain_refusal(robot: Robot) -> str | None:
     """Return the reason why the robot is not accepted, or None if it is."""
     reason = explain_refused_regrouping(robot)
-    if reason is None and robot.unset_lengths:
+    if reason is not None:
+        return reason
+    friction = tuple(f".{symbol}" for symbol in FRICTION_PARAMETERS.values())
+    absent = sorted(name for name in find_absent_parameters(robot) if not name.endswith(friction))
+    if absent:
+        return f"robot {robot.name!r} has no {absent[0]!r}, and the energy of all links has it; use method qr"
+    if robot.unset_lengths:
         return (
             f"robot {robot.name!r} has a length without a value, {robot.unset_lengths[0]!r}; set it with "
             "robot.with_lengths, use method lin, which keeps it as a symbol, or use regroup_lagrangian, whose "
             "parameters need no lengths"
         )
-    return reason
+    return None
 
 
 def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParameters:
@@ -132,10 +139,6 @@ def explain_refused_regrouping(robot: Robot, remedy: str = "use method qr") -> s
         return f"robot {robot.name!r} has a sensor joint, which this method does not support; use method qr"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
-    friction = tuple(f".{symbol}" for symbol in FRICTION_PARAMETERS.values())
-    absent = sorted(name for name in find_absent_parameters(robot) if not name.endswith(friction))
-    if absent:
-        return f"robot {robot.name!r} has no {absent[0]!r}, and the Lagrangian of all links has it; {remedy}"
     return None
 
 
@@ -166,7 +169,8 @@ def regroup_lagrangian(
 ) -> Regrouping:
     """Return the regrouped Lagrangian: parameters that can be identified although lengths and angles are unknown.
 
-    ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
+    ``zero``: names or patterns of link parameters that are zero by symmetry, as (50) has them. They are left out, and
+    so are those that the description declares zero or absent.
     ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset", and "root" for the joints that have
     it; not "load"). ``lengths`` and ``angles``: names of the unknown ones. By default, all symbolic lengths and angles
     count as unknown, even if they have values; if only one of the two is given, those of the other kind that have no
@@ -183,11 +187,8 @@ def regroup_lagrangian(
             f"{', '.join(map(repr, loaded)) or 'friction'} is load-dependent, and the torque on which it depends needs "
             "the geometry and the inertias, which a regrouped Lagrangian does not use; remove 'load'"
         )
-    for name in zero:
-        if name not in robot.parameter_names:
-            raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, robot.parameter_names)}"
-            )
+    robot = declare_zero(robot, tuple(zero))
+    absent = find_absent_parameters(robot)
     if lengths is not None or angles is not None:
         lengths = robot.unset_lengths if lengths is None else lengths
         angles = robot.unset_angles if angles is None else angles
@@ -201,12 +202,15 @@ def regroup_lagrangian(
         known_lengths | {name: ring.get_length(name) for name in ring.lengths},
         known_angles | {name: ring.get_cosine_and_sine(name) for name in ring.angles},
     )
-    rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), set(zero))
+    rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), absent)
     if rotor_inertia:
         half = ring.ring.domain(1, 2)
         for k, joint in enumerate(robot.movable):
+            rotor = parameter_name(joint.name, "Ia")
+            if rotor in absent:
+                continue
             monomial, powers = ring.split_monomial(ring.make_monomial(k, ONE, 2))
-            place = robot.parameter_names.index(parameter_name(joint.name, "Ia"))
+            place = robot.parameter_names.index(rotor)
             rows.setdefault(monomial, {})[place, powers] = half
     regrouping = replace(_select_terms(robot, ring, rows, terms), friction=kinds, rotor_inertia=rotor_inertia)
     if not ring.constants:

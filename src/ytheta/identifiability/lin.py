@@ -55,6 +55,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.composite_bodies import Constants, compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, dot, inner, zeros
@@ -90,9 +91,9 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}; use method qr"
     if not robot.movable and not robot.floating:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
-    massless = sorted(name.removesuffix(".m") for name in find_absent_parameters(robot) if name.endswith(".m"))
-    if massless:
-        return f"link {massless[0]!r} is declared to have no inertia, for which Theorem 2 has no rule; use method qr"
+    absent = sorted(name for name in find_absent_parameters(robot) if name.rpartition(".")[2] in LINK_PARAMETERS)
+    if absent:
+        return f"{absent[0]!r} is declared to be zero, for which Theorem 2 has no rule; use method qr"
     numbers = _make_numerical_mechanism(robot)
     exact, rounded = (
         list(apply_rules(numbers, find_joint_axes(numbers, tolerance))) for tolerance in (TOLERANCE, MAX_ANGLE_ROUNDING)

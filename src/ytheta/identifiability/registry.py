@@ -12,7 +12,7 @@ from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import check_friction, match_parameters, select_parameters
+from ytheta.robot.parameters import check_friction, declare_zero, match_parameters, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def base_parameters(
     rotor_inertia: bool = False,
     friction: Sequence[str] | None = (),
     parameters: Sequence[str] | None = (),
+    zero: Sequence[str] | None = (),
 ) -> BaseParameters:
     """Return the combinations of standard parameters that can be identified from motion.
 
@@ -46,8 +47,11 @@ def base_parameters(
     ``parameters``: names or patterns ("link_*", "joint_*.f?", "motor_4.Ia") of the standard parameters to select; they
     replace the default selection and cannot be combined with the two options above. Parameters that are not selected
     count as known.
+    ``zero``: names or patterns ("link3.mx", "link4.m[xy]") of link parameters that are zero by symmetry; the robot of
+    the result declares them zero, too.
     """
     check_is_robot(robot)
+    robot = declare_zero(robot, zero)
     friction = check_friction(friction)
     parameters = check_words("parameters", parameters, "names or patterns", ("link_*", "joint_*.f?"))
     if parameters and (rotor_inertia or friction):
@@ -82,6 +86,7 @@ def model_parameters(
     rotor_inertia: bool = False,
     friction: Sequence[str] | None = (),
     parameters: Sequence[str] | None = (),
+    zero: Sequence[str] | None = (),
     unknown_geometry: bool = False,
 ) -> BaseParameters | Regrouping:
     """Return the parameters that can be identified from motion, with or without known geometry.
@@ -92,6 +97,7 @@ def model_parameters(
     of a regrouped Lagrangian has no inertias and no values of unknown lengths and angles, because they take no part.
     """
     check_is_robot(robot)
+    robot = declare_zero(robot, zero)
     if not (unknown_geometry or (method == "ha" and robot.unset_symbols)):
         return base_parameters(
             robot, method=method, rotor_inertia=rotor_inertia, friction=friction, parameters=parameters

@@ -29,7 +29,8 @@ from ytheta.logs.preparing.preparation import AUTO, PreparationSettings, merge_s
 from ytheta.logs.reading.read import GainInput, LogReadingOptions, RowsInput
 from ytheta.logs.reading.read_logs import LogInputs, MappingInputs, read_logs
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import check_inertias_are_complete, list_incomplete_links
+from ytheta.robot.parameters import check_inertias_are_complete, declare_zero, list_incomplete_links
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
@@ -50,10 +51,12 @@ def identify(
     topic: str | None = None,
     estimator: str | Estimator = "auto",
     forgetting: float | None = None,
+    one_by_one: bool = False,
     form: str = "differential",
     friction: Sequence[str] | None = None,
     rotor_inertia: bool | None = None,
     parameters: Sequence[str] | None = None,
+    zero: Sequence[str] | None = None,
     unknown_geometry: bool = False,
     prior: PriorInput = None,
     prior_strength: float | None = None,
@@ -94,6 +97,8 @@ def identify(
                    "weighted", "least-squares", "sequential", "huber", "recursive", "lin", "instrumental-variables" or
                    "total-least-squares"; or an estimator
     forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
+    one_by_one     whether the estimators "sequential" and "lin" keep their estimate, joint by joint, if its errors grow
+                   from joint to joint; a finding says how they grow. By default, all joints are then estimated together
     form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset),
                    "root" (root of the speed), "load" (in proportion to the load), and "smooth" if the data are to
@@ -103,6 +108,8 @@ def identify(
                    they are not estimated with estimators without prior
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
+    zero           names or patterns, such as "link3.mx", of link parameters that are zero by symmetry; the model has
+                   them as zeros
     unknown_geometry
                    whether all symbolic lengths and angles count as unknown, even if they have values
     prior          what the prior is centred on instead of the description: a robot, or the file of a robot or of an
@@ -133,7 +140,8 @@ def identify(
     """
     check_is_robot(robot)
     report = report_stage or (lambda _: None)
-    robot = with_unknown_loads(robot, add_load)
+    robot = declare_zero(with_unknown_loads(robot, add_load), zero)
+    check_bodies_exist(robot, is_known=not (unknown_geometry or robot.unset_symbols))
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     kinds = None if friction is None else expand_friction(friction)
     check_friction_laws(robot, kinds or ())
@@ -141,7 +149,9 @@ def identify(
     if (unknown_geometry or robot.unset_symbols) and (prior, prior_strength) != (None, None):
         raise InputError("without geometry there is no prior of the links; remove prior and prior_strength")
     method = with_prior(
-        choose_estimator(estimator, forgetting), settings_of_prior, given=(prior, prior_strength) != (None, None)
+        choose_estimator(estimator, forgetting, one_by_one=one_by_one),
+        settings_of_prior,
+        given=(prior, prior_strength) != (None, None),
     )
     speeds = check_min_speed(robot, min_speed)
     preparation = merge_settings(
@@ -211,17 +221,29 @@ def read_prior(robot: Robot, prior: PriorInput, strength: float | None) -> Prior
     return PriorSettings(earlier=find_earlier_model(read_model(path)), source=str(path))
 
 
-def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
-    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator."""
+def choose_estimator(estimator: str | Estimator, forgetting: float | None, *, one_by_one: bool = False) -> Estimator:
+    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator.
+
+    ``one_by_one``: whether an estimator that solves for one joint after the other keeps its estimate in any case.
+    """
     method = get_estimator(estimator) if isinstance(estimator, str) else estimator
     check_kind("estimator", method, Estimator, f"an estimator or a name: auto, {', '.join(ESTIMATORS)}")
-    if forgetting is None:
+    if forgetting is None and not one_by_one:
         return method
-    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
     # Imported here, since they are rarely needed.
+    from ytheta.identification.estimators.lin import Lin
     from ytheta.identification.estimators.recursive import Recursive
     from ytheta.identification.estimators.sequential import Sequential
 
+    if one_by_one:
+        if not isinstance(method, Sequential | Lin):
+            raise InputError(
+                f'one_by_one needs the estimator "sequential" or "lin"; "{method.name}" solves for all joints together'
+            )
+        method = replace(method, one_by_one=True)
+    if forgetting is None:
+        return method
+    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
     if not isinstance(method, Recursive | Sequential):
         raise InputError(
             f'forgetting needs the estimator "recursive" or "sequential"; "{method.name}" has no forgetting factor'
@@ -236,6 +258,21 @@ def with_prior(method: Estimator, settings: PriorSettings, *, given: bool) -> Es
     if given:
         raise InputError(f'prior and prior_strength need the estimator "evidence"; "{method.name}" has no prior')
     return method
+
+
+def check_bodies_exist(robot: Robot, *, is_known: bool) -> None:
+    """Raise InputError if a mass or a moment of inertia is declared zero, and the bodies must be physically consistent.
+
+    ``is_known``: whether the geometry is known; without it, no bodies are computed.
+    """
+    for link in robot.links if is_known else ():
+        for name in ("m", "Ixx", "Iyy", "Izz"):
+            if name in link.zero:
+                raise InputError(
+                    f"{parameter_name(link.name, name)!r} is declared zero, but no rigid body has such a "
+                    f"{'mass' if name == 'm' else 'moment of inertia'}; leave it out: parameters without effect are "
+                    "not estimated anyway"
+                )
 
 
 def with_unknown_loads(robot: Robot, links: Sequence[str]) -> Robot:

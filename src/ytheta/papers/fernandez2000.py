@@ -172,7 +172,7 @@ def _compare_columns(arm: Arm) -> Iterator[PrintedResult]:
         ("that of the row i", blocks.reshape(n, -1) @ ten),
         ("that of the link", folded @ ten),
         arm.torque,
-        "(10), which has blocks above the diagonal: with the same i for row and block, they would be lost",
+        "(11), (14), (18), which have blocks above the diagonal: with the same i for row and block, they would be lost",
     )
     places = [4 * (r - 1) - r * (r - 1) // 2 + s for r in range(1, 5) for s in range(1, 5)]
     upper = [4 * (r - 1) - r * (r - 1) // 2 + s for r in range(1, 5) for s in range(r, 5)]

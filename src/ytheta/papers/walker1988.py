@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.control.laws.walker import MotionFunction, compute_link_velocities
+from ytheta.control.laws.spatial_control import MotionFunction, compute_link_velocities
 from ytheta.dynamics import kernels
 from ytheta.dynamics.constraint import build_constraint, column, compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import (

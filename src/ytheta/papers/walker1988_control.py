@@ -107,8 +107,8 @@ def compare_proof(runs: ArmRuns) -> Exhibit:
                 State.of(sum_is_right),
                 f"after the first {1e3 * TRANSIENT:.0f} ms",
             ),
-            _compare_sign("sign of mtilde' w + dtilde qtildedot qd in (27)", 1, first),
-            _compare_sign("sign of the same terms in (28), (29)", -1, second),
+            _compare_sign("sign of mtilde' w + dtilde qtildedot qd in (27)", 1, first, "(21) and (22)"),
+            _compare_sign("sign of the same terms in (28), (29)", -1, second, "(23) and (24)"),
             PrintedResult(
                 "V, feedback of (21)",
                 "never grows",
@@ -139,12 +139,12 @@ def _describe_fall(run: TrackingRun) -> str:
     return f"{run.V[0]:.4g} to {run.V[-1]:.4g}, {'falling all the time' if run.V_falls else 'with rises'}"
 
 
-def _compare_sign(name: str, printed: int, factor: float) -> PrintedResult:
+def _compare_sign(name: str, printed: int, factor: float, source: str) -> PrintedResult:
     return compare_correction(
         name,
         f"{printed:+d}",
         f"{factor:+.3f}",
-        "mtilde = m - mhat, as defined after (26), with which the term has the opposite sign",
+        f"{source} with mtilde = m - mhat, as defined after (26): the terms have the opposite sign",
         is_printed=abs(factor - printed) < MAX_SIGN_ERROR,
         is_correct=abs(factor + printed) < MAX_SIGN_ERROR,
         note="with mtilde = mhat - m, (27) to (29) are right as printed. The sum, and the theorem, do not change",

@@ -29,6 +29,7 @@ from ytheta.identification.model_table import (
 from ytheta.report import identification_statistics as statistics
 from ytheta.report.numbers import NO_VALUE, format_plain, format_relative_std, replace_nonfinite, significant_digits
 from ytheta.report.terminal import TerminalColumn, fit_table, list_names, print_note, print_table, safe_text, safe_texts
+from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -228,7 +229,9 @@ def _make_base_command(identification: Identification) -> str:
     robot = identification.base.robot
     is_all_unknown = set(robot.unset_symbols) == robot.symbolic_lengths | robot.symbolic_angles
     unknown = " --unknown-geometry" if is_all_unknown else ""
-    return f"ytheta base ROBOT --method ha{unknown}{friction}{rotor_inertia}"
+    zero = ",".join(parameter_name(link.name, name) for link in robot.links for name in link.zero)
+    declared = f" --zero {zero}" if zero else ""
+    return f"ytheta base ROBOT --method ha{unknown}{friction}{rotor_inertia}{declared}"
 
 
 def _describe_data(identification: Identification) -> Iterator[Text]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from ytheta.arguments import check_kind
+from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.symbols import Length, Scalar, SymbolKind, is_length_name
 from ytheta.robot import parts
@@ -60,6 +61,10 @@ def check_link(link: parts.Link) -> None:
         )
     if not (link.has_inertia or link.inertia.massless):
         raise RobotError(f"link {link.name!r} is declared to have no inertia, but has one; remove one of the two")
+    for name in link.zero:
+        if name not in LINK_PARAMETERS:
+            hint = suggest_names(name, LINK_PARAMETERS)
+            raise RobotError(f"link {link.name!r}: there is no inertial parameter {name!r} to declare zero{hint}")
     check_size(
         link.inertia.parameters, MAX_PARAMETER, f"link {link.name!r}: its inertial parameters contain", "kg and m"
     )

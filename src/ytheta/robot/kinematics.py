@@ -79,7 +79,9 @@ def change_link_frames(robot: Robot, frames: Mapping[str, Frame]) -> Robot:
     return replace(
         robot,
         links=tuple(
-            link if link.inertia.massless else replace(link, inertia=link.inertia.seen_from(frame(link.name).inverse()))
+            replace(link, inertia=link.inertia.seen_from(frame(link.name).inverse()), zero=())
+            if link.name in frames and (link.zero or not link.inertia.massless)
+            else link
             for link in robot.links
         ),
         joints=tuple(change_ends(joint) for joint in robot.joints),

@@ -256,13 +256,18 @@ def fix_joint(joint: Joint, position: float) -> Joint:
 def reduce_links(links: Sequence[Link], joints: Sequence[Joint], locked: Collection[str]) -> tuple[Link, ...]:
     """Return the links, of which those that carry a link with inertia on a locked joint have one too.
 
-    ``joints`` have parents before children. An unknown inertia has the value zero, and counts as well.
+    ``joints`` have parents before children. An unknown inertia has the value zero, and counts as well. What is zero by
+    symmetry of a link alone is not zero of the link with what it carries.
     """
-    bodies = {link.name for link in links if link.has_inertia}
+    bodies, carriers = {link.name for link in links if link.has_inertia}, set[str]()
     for joint in reversed(joints):
         if joint.name in locked and joint.child in bodies:
+            carriers.add(joint.parent)
             bodies.add(joint.parent)
-    return tuple(replace(link, has_inertia=link.name in bodies) for link in links)
+    return tuple(
+        replace(link, has_inertia=link.name in bodies, zero=() if link.name in carriers else link.zero)
+        for link in links
+    )
 
 
 def reduce_motor(motor: Motor, still: set[str]) -> Motor | None:

@@ -107,7 +107,7 @@ class ModifiedDH:
         loops = zip(self.robot.loops, self.original.loops, strict=True)
         return replace(
             self.robot,
-            links=tuple(replace(link, inertia=link.inertia.seen_from(frame)) for link, frame in bodies),
+            links=tuple(replace(link, inertia=link.inertia.seen_from(frame), zero=()) for link, frame in bodies),
             joints=tuple(map(_copy_geometry, self.robot.joints, self.original.joints)),
             loops=tuple(Loop(_copy_geometry(loop.joint, original.joint)) for loop, original in loops),
             markers=self.original.markers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -19,7 +19,7 @@ from ytheta.conventions import (
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.findings import Finding, Severity
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, JointKind, parameter_name
+from ytheta.robot.parts import Drive, JointKind, Link, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -45,10 +45,17 @@ def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[s
 def find_absent_parameters(robot: Robot) -> frozenset[str]:
     """Return the parameters that are zero because the robot has no such part, so that they are not identified.
 
-    These are inertias of links, rotor inertias and friction that the description declares absent, and the rotor
-    inertias of joints that are not actuated and whose drive says nothing about a rotor.
+    These are inertias of links, rotor inertias and friction that the description declares absent, inertial parameters
+    that it declares zero by symmetry, and the rotor inertias of joints that are not actuated and whose drive says
+    nothing about a rotor.
     """
-    links = (parameter_name(link, p) for link in _list_links_without_inertia(robot) for p in LINK_PARAMETERS)
+    carrying = _find_carrying_links(robot)
+    links = [
+        parameter_name(link.name, p)
+        for link in robot.links
+        if link.name not in carrying
+        for p in (link.zero if link.has_inertia else LINK_PARAMETERS)
+    ]
     undriven = _find_undriven_joints(robot)
     absent: list[str] = []
     for name, drive in robot.drives:
@@ -58,8 +65,43 @@ def find_absent_parameters(robot: Robot) -> frozenset[str]:
     return frozenset((*links, *absent))
 
 
-def _list_links_without_inertia(robot: Robot) -> list[str]:
-    """Return the links that are declared to have no inertia, unless links on fixed joints add one to them."""
+def declare_zero(robot: Robot, zero: Sequence[str] | None) -> Robot:
+    """Return the robot with link parameters that are zero by symmetry, so that they are not identified.
+
+    ``zero``: names or patterns, such as ``link3.mx`` or ``link4.m[xy]``. These parameters become zero in the
+    description, too.
+    """
+    patterns = check_words("zero", zero, "names or patterns", ("link3.mx", "link4.m[xy]"))
+    if not patterns:
+        return robot
+    of_links = [parameter_name(link.name, p) for link in robot.links for p in LINK_PARAMETERS]
+    known, selected = [name for name in robot.parameter_names if name in of_links], set[str]()
+    for pattern in patterns:
+        matching = {name for name in known if name == pattern or fnmatchcase(name, pattern)}
+        if not matching and any(name == pattern or fnmatchcase(name, pattern) for name in robot.parameter_names):
+            raise InputError(
+                f"{pattern!r} is not an inertial parameter of a link, and only these can be declared zero; leave rotor "
+                "inertias and friction out, or declare them absent in the drive"
+            )
+        if not matching:
+            raise UnknownNameError(f"robot {robot.name!r} has no parameter {pattern!r}{suggest_names(pattern, known)}")
+        selected |= matching
+    for link in _find_carrying_links(robot) & {name.rpartition(".")[0] for name in selected}:
+        raise InputError(
+            f"link {link!r} carries links with mass on fixed joints, so that its own symmetry says nothing about the "
+            "parameters of all of them together; do not declare them zero"
+        )
+    return replace(robot, links=tuple(_set_zero(link, selected) for link in robot.links))
+
+
+def _set_zero(link: Link, names: Collection[str]) -> Link:
+    zero = [p for p in LINK_PARAMETERS if p in link.zero or parameter_name(link.name, p) in names]
+    pairs = zip(LINK_PARAMETERS, link.inertia.parameters, strict=True)
+    return replace(link, inertia=Inertia(tuple(0.0 if p in zero else x for p, x in pairs)), zero=tuple(zero))
+
+
+def _find_carrying_links(robot: Robot) -> set[str]:
+    """Return the links to which links on fixed joints add an inertia, whatever they declare about their own."""
     carriers = {robot.base.name: robot.base.name}
     carrying: set[str] = set()
     for joint in robot.joints:
@@ -68,7 +110,7 @@ def _list_links_without_inertia(robot: Robot) -> list[str]:
         carriers[link.name] = carriers[joint.parent] if is_merged else link.name
         if is_merged and not link.inertia.massless:
             carrying.add(carriers[link.name])
-    return [link.name for link in robot.links if not link.has_inertia and carriers[link.name] not in carrying]
+    return carrying
 
 
 def _find_undriven_joints(robot: Robot) -> set[str]:

@@ -128,7 +128,9 @@ class Drive:
 class Link:
     """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged.
 
-    If ``has_inertia`` is false, the link has no mass and no moments of inertia, and they are not identified.
+    If ``has_inertia`` is false, the link has no mass and no moments of inertia, and they are not identified. ``zero``
+    are the inertial parameters that are zero by symmetry, such as "mx", in the frame of the link. They are not
+    identified either. A link whose frame changes, or to which a body is added, has none.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Link:
     load: bool = False
     source: str = ""
     has_inertia: bool = True
+    zero: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Link({self.name!r}, {self.inertia.mass:.4g} kg{', load' if self.load else ''})"

@@ -428,6 +428,7 @@ def merge_fixed_links(
 ) -> Merge:
     """Merge links on fixed joints, except loads. For links with mass, values of symbols are needed."""
     by_name = {link.name: link for link in links}
+    changed: set[str] = set()
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}
     inertia = {links[0].name: links[0].inertia}
     kept: list[Joint] = []
@@ -440,12 +441,18 @@ def merge_fixed_links(
             carrier[link.name] = holder, frame
             if not link.inertia.massless:
                 inertia[holder] = inertia[holder] + link.inertia.seen_from(frame.numeric(lengths, angles))
+                changed.add(holder)
         else:
             carrier[link.name] = link.name, IDENTITY
             inertia[link.name] = link.inertia
             kept.append(replace(joint, parent=holder, placement=placement))
     remaining = tuple(
-        replace(by_name[name], inertia=body, has_inertia=by_name[name].has_inertia or not body.massless)
+        replace(
+            by_name[name],
+            inertia=body,
+            has_inertia=by_name[name].has_inertia or not body.massless,
+            zero=() if name in changed else by_name[name].zero,
+        )
         for name, body in inertia.items()
     )
     return Merge(remaining, tuple(kept), carrier)

@@ -91,6 +91,8 @@ def _format_link(link: Link) -> dict[str, Any]:
         entry["parameters"] = _to_inline_table({name: value for name, value in named if value != 0.0})
     if not link.has_inertia:
         entry["inertia"] = False
+    if link.zero:
+        entry["zero"] = list(link.zero)
     if link.load:
         entry["load"] = True
     if link.source:

@@ -211,3 +211,46 @@ def test_numbers_of_states_are_checked() -> None:
 
 def test_a_negative_zero_is_shown_as_zero() -> None:
     assert format_entries(np.array([-0.0, 1.0, -2.5e-9])) == "(0, 1, -2.5e-09)"
+
+
+@pytest.mark.parametrize(
+    "respond",
+    [
+        lambda link: Response(-np.roll(link.velocity_error, 3) * (4.0 + np.sum(link.velocity_error**2))),  # CasADi's
+        lambda link: Response(-np.roll(link.velocity_error, 3)[:, None] * 4.0),  # NumPy's
+    ],
+    ids=["symbols", "array"],
+)
+def test_a_column_is_a_vector(respond: Callable[[LinkErrors], Response]) -> None:
+    """An array times a symbol, such as a sum, is a column of CasADi, and used to be refused for its shape."""
+    law = make_law(LinkLaw(respond))
+    plain = make_law(LinkLaw(lambda link: Response(_multiply(link.velocity_error))))
+    q, qd, zero = np.array([0.3, -0.4]), np.array([0.5, 0.2]), np.zeros(2)
+    reference = ytheta.control.Reference(zero, zero, zero)
+    tau = law.step(law.init(q, qd), 0.0, q, qd, reference)[0]
+    without_sum = make_law(LinkLaw(lambda link: Response(-4.0 * np.roll(link.velocity_error, 3))))
+    expected = plain if "np.sum" in _get_source(respond) else without_sum
+    np.testing.assert_allclose(tau, expected.step(expected.init(q, qd), 0.0, q, qd, reference)[0], rtol=1e-12)
+
+
+def _multiply(error: np.ndarray) -> np.ndarray:
+    """The same law entry by entry, which gives a vector."""
+    factor = 4.0 + sum(entry**2 for entry in error)
+    return np.array([-entry * factor for entry in np.roll(error, 3)])
+
+
+def _get_source(respond: Callable[[LinkErrors], Response]) -> str:
+    return "np.sum" if "sum" in respond.__code__.co_names else ""
+
+
+@pytest.mark.parametrize(
+    ("respond", "shape"),
+    [
+        (lambda link: Response(np.tile(link.velocity_error, (2, 1))), r"\(2, 6\)"),
+        (lambda link: Response(link.velocity_error[None] * np.sum(link.velocity_error)), r"\(1, 6\)"),
+        (lambda link: Response(link.velocity_error[:3] * np.sum(link.velocity_error)), r"\(3,\)"),
+    ],
+)
+def test_other_shapes_are_named(respond: Callable[[LinkErrors], Response], shape: str) -> None:
+    with pytest.raises(InputError, match=f"returns output of shape {shape} at link 'link1'"):
+        make_law(LinkLaw(respond))

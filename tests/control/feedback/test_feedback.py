@@ -141,7 +141,7 @@ def test_lyapunov_function_falls_by_the_power_of_the_feedback(name: str, feedbac
 
 def test_a_refused_law_that_is_forced_through_makes_the_lyapunov_function_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is replaced by nothing: then V rises while the velocity error exceeds ½. The twin falls."""
-    monkeypatch.setattr("ytheta.control.laws.walker.check_conditions", lambda *_, **__: None)
+    monkeypatch.setattr("ytheta.control.laws.spatial_control.check_conditions", lambda *_, **__: None)
     robot = load_without_coulomb("five-bar")
     rises = []
     for feedback in (AntiDamping(0.3), Saturating(0.3, 0.3)):

@@ -14,7 +14,13 @@ from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.least_squares import LeastSquares
-from ytheta.identification.estimators.sequential import Sequential, order_joints, propagate_noise, split_by_joint
+from ytheta.identification.estimators.sequential import (
+    Sequential,
+    check_rank_condition,
+    order_joints,
+    propagate_noise,
+    split_by_joint,
+)
 from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.robot.robot import Robot
 
@@ -79,6 +85,35 @@ def test_a_joint_that_hardly_moves_does_not_fulfil_condition_40(puma: Case) -> N
     assert f"{joint}.fv" in finding.fields["parameters"]
     assert f"{puma.base.robot.actuated[3]}.fv" not in finding.text
     assert not Sequential().fit(puma.problem()).findings
+
+
+def list_advice(case: Case) -> dict[str, str]:
+    """Return for every joint whose condition (40) fails the joint that should move more."""
+    findings = Sequential().fit(case.problem()).findings
+    return {each.names[0]: each.remedy.removeprefix("move '").partition("'")[0] for each in findings}
+
+
+@pytest.mark.parametrize("still", [(1, 2), (1, 3), (2, 3), (1, 2, 3)])
+def test_the_joint_to_move_is_the_first_that_rests(puma: Case, still: tuple[int, ...]) -> None:
+    """Functions of a joint's own parameters depend on the motion of all joints before it."""
+    names = puma.base.robot.actuated
+    advice = list_advice(make_case(puma.base.robot, 300, still=still))
+    assert {names[k] for k in still} <= set(advice)
+    assert {advice[names[k]] for k in still} == {names[still[0]]}
+
+
+def test_a_joint_of_another_branch_is_not_the_one_to_move() -> None:
+    """Each of two branches that rest must move itself; on one path, the first would be enough."""
+    advice = list_advice(make_case(fork(), 300, still=(1, 2)))
+    assert advice == {"slide": "slide", "swing": "swing"}
+
+
+def test_other_estimators_name_the_same_joint_to_move(puma: Case) -> None:
+    problem = make_case(puma.base.robot, 300, still=(1, 2)).problem()
+    findings = list(check_rank_condition(problem, LeastSquares().fit(problem)))
+    names = puma.base.robot.actuated
+    assert {finding.names[0] for finding in findings} >= {names[1], names[2]}
+    assert {finding.remedy for finding in findings} == {f"move {names[1]!r} more"}
 
 
 def make_random_problem(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:

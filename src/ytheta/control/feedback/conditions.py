@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ytheta.control.feedback.feedback import Feedback, Response
+from ytheta.control.feedback.feedback import NO_FORCE, NO_TORQUE, Feedback, Response
 from ytheta.control.feedback.ports import CoordinateErrors, FeedbackPorts
 from ytheta.dynamics.constraint import column
 from ytheta.dynamics.formulations.spatial_tree import spatial_transpose
 from ytheta.dynamics.mechanism import scalars
 from ytheta.dynamics.vectors import zeros
 from ytheta.errors import InputError
-from ytheta.shapes import Bool, Float, SquareMatrix
+from ytheta.shapes import Bool, Float, Shaped, SquareMatrix
 
 if TYPE_CHECKING:
     import casadi
@@ -46,6 +46,12 @@ SCALE_FLOOR = 1e-9
 SMALL_ERROR, MAX_JUMP = 1e-9, 1e-3
 # Smallest eigenvalue of the damping of all coordinates, relative to the largest. Chosen on: rule of thumb.
 MIN_DAMPING = 1e-9
+# Largest difference of the derivative of an output by the model term from one, or of its other derivatives from zero.
+# Chosen on: reasoning, far above rounding errors.
+MAX_MODEL_ERROR = 1e-9
+# Number of samples at which these derivatives are evaluated. Chosen on: reasoning, since one generic sample is enough
+# for every smooth function.
+MODEL_SAMPLES = 5
 
 
 def check_conditions(
@@ -79,6 +85,29 @@ def check_conditions(
             f"velocity error of {undamped!r} changes V by nothing, so it need not vanish; let the law damp every "
             "actuated coordinate, or give every outermost link an initial inertia with mass and extent"
         )
+
+
+def list_places_without_model(ports: FeedbackPorts, rng: np.random.Generator) -> tuple[str, ...]:
+    """Return the joints and links whose output is not the model term plus something that does not depend on it.
+
+    With half of the model term, for example, dV/dt = P does not hold. Derivatives are evaluated at random errors,
+    states, reference velocities and model terms.
+    """
+    import casadi
+
+    symbols = [scalars(casadi.SX.sym("model", size)) for size in (1, 6)]
+    joints = (make_joint_port(ports, drive, symbols[0]) for drive in range(len(ports.joints)))
+    links = (make_link_port(ports, link, symbols[1]) for link in range(len(ports.links)))
+    places: list[str] = []
+    for port in (*joints, *links):
+        model = column(symbols[port.size == 6])
+        others = casadi.vertcat(port.output - model, column(port.response.state_rate), port.storage)
+        inputs = [port.y, port.reference, port.convergence, model]
+        derivative = casadi.Function("derivative", inputs, [casadi.densify(casadi.jacobian(others, model))])
+        samples = (rng.uniform(0.1, 1.0, (entry.numel(), MODEL_SAMPLES)) for entry in inputs)
+        if not np.abs(np.array(derivative(*samples))).max() <= MAX_MODEL_ERROR:
+            places.append(port.place)
+    return tuple(places)
 
 
 def _check_independence(port: SymbolicPort) -> None:
@@ -349,7 +378,7 @@ class SymbolicPort:
         )
 
 
-def make_joint_port(ports: FeedbackPorts, drive: int) -> SymbolicPort:
+def make_joint_port(ports: FeedbackPorts, drive: int, model: Shaped[np.ndarray, "1"] = NO_TORQUE) -> SymbolicPort:
     import casadi
 
     k, n = ports.find_coordinate(drive), len(ports.loops.robot.actuated)
@@ -361,12 +390,12 @@ def make_joint_port(ports: FeedbackPorts, drive: int) -> SymbolicPort:
         errors[k], rates[k], convergence[k] = position, error - Lambda * position, Lambda
         all_states[k * states : (k + 1) * states] = scalars(state)
     arguments = (scalars(error), scalars(reference), CoordinateErrors(errors, rates, convergence, all_states))
-    response = ports.respond_at_joint(drive, *arguments)
+    response = ports.respond_at_joint(drive, *arguments, model)
     place = f"joint {ports.joints[drive]!r}"
     return SymbolicPort(ports.feedback, place, error, position, state, reference, Lambda, response)
 
 
-def make_link_port(ports: FeedbackPorts, link: int) -> SymbolicPort:
+def make_link_port(ports: FeedbackPorts, link: int, model: Shaped[np.ndarray, "6"] = NO_FORCE) -> SymbolicPort:
     import casadi
 
     states = ports.feedback.link_states
@@ -374,7 +403,7 @@ def make_link_port(ports: FeedbackPorts, link: int) -> SymbolicPort:
     all_states = zeros(ports.state_size)
     first = len(all_states) - (len(ports.links) - link) * states
     all_states[first : first + states] = scalars(state)
-    response = ports.respond_at_link(link, scalars(error), scalars(reference), all_states)
+    response = ports.respond_at_link(link, scalars(error), scalars(reference), all_states, model)
     place = f"link {ports.links[link]!r}"
     return SymbolicPort(
         ports.feedback, place, error, casadi.SX(0, 1), state, reference, casadi.SX.sym("Lambda"), response

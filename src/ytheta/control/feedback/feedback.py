@@ -25,13 +25,15 @@ Conditions    The paper allows any functions of desired and actual motion, and p
                            (last lines of the proof, I0_j > 0 in the paper)
               continuity   F_j and eta_j approach zero with the errors: dV/dt → 0 follows from dV/dt <= 0 only if dV/dt
                            is uniformly continuous, which the paper does not mention
+              model        in ``SpatialControl``, Fhat_j and etahat_j contain the model terms of (21) and (22); a law
+                           without them is accepted, but its errors need not vanish
 Sufficient    Dissipation is required of each link and each joint, not only of their sum, so that a refusal names one.
 """
 
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +44,7 @@ from ytheta.dynamics.vectors import dot, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnySpatialVector, Shaped
 
-NO_STATES = zeros(0)
+NO_STATES, NO_TORQUE, NO_FORCE = zeros(0), zeros(1), zeros(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,8 @@ class LinkErrors:
     reference_velocity  vhat_j
     initial             the ten parameters of the initial inertia I0_j, in the order of ``conventions``
     state               the states of the feedback law at this link
+    model_force         in ``SpatialControl``, the force of (21) that cancels the dynamics of the link; elsewhere zero,
+                        since the controller adds it
     """
 
     name: str
@@ -65,6 +69,7 @@ class LinkErrors:
     reference_velocity: AnySpatialVector
     initial: Shaped[np.ndarray, "10"]
     state: AnyPerState
+    model_force: AnySpatialVector = field(default_factory=lambda: NO_FORCE)
 
     @property
     def velocity(self) -> AnySpatialVector:
@@ -94,6 +99,8 @@ class JointErrors:
     position_error_rate its derivative
     convergence         Lambda_jj; zero if the joint is not actuated
     state               the states of the feedback law at this joint; empty if the joint is not actuated
+    model_torque        in ``SpatialControl``, the torque of (22) that cancels friction, rotor and declared forces of
+                        the joint; elsewhere zero, since the controller adds it
     """
 
     name: str
@@ -104,6 +111,7 @@ class JointErrors:
     position_error_rate: Shaped[np.ndarray, "1"]
     convergence: Shaped[np.ndarray, "1"]
     state: AnyPerState
+    model_torque: Shaped[np.ndarray, "1"] = field(default_factory=lambda: NO_TORQUE)
 
     @property
     def velocity(self) -> Shaped[np.ndarray, "1"]:
@@ -143,7 +151,7 @@ class Feedback(ABC):  # noqa: B024 - a law may act at links only, at joints only
     @property
     def gain_names(self) -> tuple[str, ...]:
         """The names of the settings."""
-        return tuple(field.name for field in fields(self))  # type: ignore[arg-type]
+        return tuple(each.name for each in fields(self))  # type: ignore[arg-type]
 
     @property
     def remedy(self) -> str:

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, Response
+from ytheta.control.feedback.feedback import NO_FORCE, NO_TORQUE, Feedback, JointErrors, LinkErrors, Response
 from ytheta.dynamics.constraint import LoopConstraint
-from ytheta.dynamics.mechanism import PER_LINK
+from ytheta.dynamics.mechanism import PER_LINK, scalars
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
 from ytheta.shapes import AnyPerActuated, AnyPerState, Float, Shaped
@@ -70,6 +70,7 @@ class FeedbackPorts:
         error: Shaped[np.ndarray, "1"],
         reference: Shaped[np.ndarray, "1"],
         coordinates: CoordinateErrors,
+        model_torque: Shaped[np.ndarray, "1"] = NO_TORQUE,
     ) -> Response:
         """Return the response at a drive with these velocity error and reference velocity."""
         name = self.joints[drive]
@@ -78,20 +79,26 @@ class FeedbackPorts:
         position = [v[place] if k is not None else zeros(1) for v in _list_vectors(coordinates)]
         states = 0 if k is None else self.feedback.joint_states
         state = coordinates.state[: len(self.loops.robot.actuated) * self.feedback.joint_states]
-        arguments = (error, reference, *position, state.reshape(-1, states)[k] if states else state[:0])
+        own = state.reshape(-1, states)[k] if states else state[:0]
+        arguments = (error, reference, *position, own, model_torque)
         joint = JointErrors(name, k, *_unify_scalars(arguments))
         response = self._respond(self.feedback.at_joint, joint, f"joint {name!r}")
         return self._check_response(response, f"joint {name!r}", size=1, states=states)
 
     def respond_at_link(
-        self, link: int, error: Shaped[np.ndarray, "6"], reference: Shaped[np.ndarray, "6"], state: AnyPerState
+        self,
+        link: int,
+        error: Shaped[np.ndarray, "6"],
+        reference: Shaped[np.ndarray, "6"],
+        state: AnyPerState,
+        model_force: Shaped[np.ndarray, "6"] = NO_FORCE,
     ) -> Response:
         """Return the response at a link; ``state`` contains all states of the feedback law."""
         states, name = self.feedback.link_states, self.links[link]
         first = len(state) - len(self.links) * states + link * states
-        error, reference, own = _unify_scalars((error, reference, state[first : first + states]))
+        error, reference, own, model = _unify_scalars((error, reference, state[first : first + states], model_force))
         initial = self.initial[PER_LINK * link : PER_LINK * (link + 1)]
-        errors = LinkErrors(name, link, error, reference, initial, own)
+        errors = LinkErrors(name, link, error, reference, initial, own, model)
         response = self._respond(self.feedback.at_link, errors, f"link {name!r}")
         return self._check_response(response, f"link {name!r}", size=6, states=states)
 
@@ -122,18 +129,22 @@ class FeedbackPorts:
             ) from error
 
     def _check_response(self, response: Any, place: str, *, size: int, states: int) -> Response:
-        """Return the response with arrays as output and rates; raise if they have wrong sizes."""
+        """Return the response with arrays as output and rates; raise if they have wrong sizes.
+
+        A column is accepted: NumPy returns one if an array is multiplied by a symbol, such as ``e * np.sum(e**2)``.
+        """
         name = type(self.feedback).__name__
         if not isinstance(response, Response):
             raise InputError(
                 f"feedback {name} returns {type(response).__name__} at {place}; return Response(output, …), with an "
                 f"output of {size} entr{'y' if size == 1 else 'ies'}"
             )
+        response = response._replace(output=_flatten(response.output), state_rate=_flatten(response.state_rate))
         for title, vector, length in (("output", response.output, size), ("state_rate", response.state_rate, states)):
-            if np.shape(vector) != (length,):
+            shape = getattr(vector, "shape", None) or np.shape(vector)  # NumPy warns about symbols of CasADi
+            if shape != (length,):
                 raise InputError(
-                    f"feedback {name} returns {title} of shape {np.shape(vector)} at {place}; return an array of "
-                    f"shape ({length},)"
+                    f"feedback {name} returns {title} of shape {shape} at {place}; return an array of shape ({length},)"
                 )
         return response
 
@@ -151,6 +162,15 @@ def _check_state_count(feedback: Feedback, name: str, per: str) -> None:
             f"{name} of feedback {type(feedback).__name__} is {count!r}; return the number of states of each {per}, a "
             "whole number that is not negative"
         )
+
+
+def _flatten(vector: Any) -> Any:
+    """Return a column of symbols or numbers as a vector, and everything else as it is."""
+    import casadi
+
+    if isinstance(vector, casadi.SX | casadi.DM) and vector.is_column():
+        return scalars(casadi.SX(vector))
+    return vector[:, 0] if isinstance(vector, np.ndarray) and vector.ndim == 2 and vector.shape[1] == 1 else vector
 
 
 def _quote(error: Exception) -> str:

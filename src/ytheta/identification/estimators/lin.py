@@ -31,7 +31,7 @@ from ytheta.findings import Finding
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, SourceRange
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalDecomposition, NormalEquations
-from ytheta.identification.estimators.chain_errors import join_if_errors_grow
+from ytheta.identification.estimators.chain_errors import judge_chain
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.lin_serial_arm import OTHER_ESTIMATORS, OuterBodies, SerialArm
 from ytheta.identification.estimators.sequential import (
@@ -51,7 +51,13 @@ MIN_IMAGE_LENGTH = 1e-9
 
 @dataclass(frozen=True)
 class Lin:
-    """Least squares joint by joint, with the inverse dynamics in minimal combinations instead of a regressor."""
+    """Least squares joint by joint, with the inverse dynamics in minimal combinations instead of a regressor.
+
+    ``one_by_one``: whether the procedure of the paper is kept if errors grow along the chain of joints; otherwise all
+    joints are then solved together.
+    """
+
+    one_by_one: bool = False
 
     @property
     def name(self) -> str:
@@ -98,7 +104,7 @@ class Lin:
         )
         equations = problem.normal_equations()
         chain = split_by_joint(equations, order_joints(problem.base.robot))
-        return join_if_errors_grow(problem, estimate, equations, list_own_parameters(chain))
+        return judge_chain(problem, estimate, equations, list_own_parameters(chain), one_by_one=self.one_by_one)
 
 
 def _triangularize(

@@ -9,36 +9,45 @@ Notation      code    paper       meaning
               H       -           (U_iiᵀ U_ii)⁻¹ on the directions that joint i's equations identify
               B       -           the matrix B_j with L_j = B_j U_jjᵀ; beta = sum_j L_j tau_j
 Recursive     The paper proposes recursive least squares in place of (38): ``forgetting`` for whole logs, and sample by
-              sample ``recursive_sequential``
+              sample ``RecursiveSequential``
 Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
               and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
               errors of later joints; if the errors of a joint's parameters grow along the chain, all joints are solved
-              together (``chain_errors``)
+              together (``chain_errors``), unless ``one_by_one`` is set
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import ModelParameters
+from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.form import RegressorLayout
-from ytheta.identification.equations.normal_equations import NormalDecomposition, NormalEquations
-from ytheta.identification.estimators.chain_errors import OwnParameters, join_if_errors_grow
+from ytheta.identification.equations.normal_equations import (
+    RANK_TOLERANCE,
+    ZERO_COLUMN_TOLERANCE,
+    NormalDecomposition,
+    NormalEquations,
+)
+from ytheta.identification.estimators.chain_errors import OwnParameters, judge_chain
 from ytheta.identification.estimators.estimator import MAX_UNIDENTIFIED_COMPONENT, Estimate
-from ytheta.identification.estimators.recursive import RecursiveLeastSquares, RecursiveState, check_forgetting, discount
+from ytheta.identification.estimators.recursive import check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, PerBase, PerJoint
+from ytheta.shapes import Float, Int, PerBase, PerJoint, freeze
 
 # Component along an unidentified direction divided by the largest one; findings name parameters above this value. It
 # affects only the length of a list of names.
 MIN_NAMED_SHARE = 0.1
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -46,10 +55,12 @@ class Sequential:
     """Least squares joint by joint, starting with the last joint.
 
     ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. With a factor below 1
-    the estimate is that of recursive least squares in place of (38), at the end of the log.
+    the estimate is that of recursive least squares in place of (38), at the end of the log. ``one_by_one``: whether
+    (38) is kept if errors grow along the chain of joints; otherwise all joints are then solved together.
     """
 
     forgetting: float = 1.0
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         check_forgetting(self.forgetting)
@@ -73,7 +84,7 @@ class Sequential:
         weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
         estimate = Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
         own = list_own_parameters(chain)
-        return join_if_errors_grow(problem, estimate, equations, own, forgetting=self.forgetting)
+        return judge_chain(problem, estimate, equations, own, one_by_one=self.one_by_one, forgetting=self.forgetting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,89 +286,114 @@ def make_rank_finding(
 # Notation      code    paper        meaning                                                        shape
 #               own     X_i          parameters that occur first in joint i's equations             own
 #               later   X_j, j > i   parameters in these equations that other joints determine      later
-#               B       -            tau_i and the columns U_ij, j > i, each estimated as a         own x (1 + later)
-#                                    combination of the columns U_ii
+#               R       -            triangular factor of the weighted rows U_ii: Rᵀ R is their Gram own x own
+#               T       -            tau_i and the columns U_ij, j > i, in the basis of R           own x (1 + later)
 # Differs from  the paper in: the paper solves for one joint after the other; on-line, this would use X_j that are not
-#               yet accurate. Here the first column b of B and the others, C, are updated with the same gain, and
-#               X_i = b - C X_later is (38) for all samples up to t with the X_j of time t, exactly. A step needs about
-#               sum_i own_i · (own_i + later_i) multiplications, fewer than the joints · base² of ``recursive``.
+#               yet accurate. Here tau_i and the columns U_ij are transformed with the same rotations as U_ii, so that
+#               X_i = R⁻¹ (T_1 - T_j X_j) is (38) for all samples up to t with the X_j of time t, exactly. Directions
+#               that the samples so far do not identify keep their initial values. The factor R, not a covariance, is
+#               updated, so that no initial covariance is needed, and rounding errors do not grow.
 
 
 @dataclass(frozen=True, eq=False)
 class JointState:
-    """The estimates of one joint: parameters to solve for and already solved for, root of the covariance, and B."""
+    """The samples of one joint so far: parameters to solve for and already solved for, and the factors R and T."""
 
     joint: int
     own: Int[np.ndarray, " own"]
     later: Int[np.ndarray, " later"]
-    root: Float[np.ndarray, "own own"]
-    B: Float[np.ndarray, "own targets"]
+    R: Float[np.ndarray, "own own"]
+    T: Float[np.ndarray, "own targets"]
+
+    def solve(self, beta: PerBase) -> Float[np.ndarray, " own"]:
+        """Return X_i for the later parameters in ``beta``; directions that are not identified keep the values there."""
+        start = beta[self.own]
+        right_side = self.T[:, 0] - self.T[:, 1:] @ beta[self.later] - self.R @ start
+        sizes = np.linalg.norm(self.R, axis=0)
+        units = np.where(sizes > ZERO_COLUMN_TOLERANCE * sizes.max(initial=0.0), 1.0 / np.maximum(sizes, TINY), 0.0)
+        return start + units * np.linalg.lstsq(self.R * units, right_side, rcond=RANK_TOLERANCE)[0]
 
 
 @dataclass(frozen=True, eq=False)
 class SequentialState:
-    """The estimates of all joints, tips first, and the number of parameters."""
+    """The state of ``RecursiveSequential``: the factors of all joints, tips first, and the initial parameters."""
 
     joints: tuple[JointState, ...]
-    count: int
+    initial: PerBase
 
-    @property
+    @cached_property
     def beta(self) -> PerBase:
         """The parameters: (38) with all samples so far."""
-        beta = np.zeros(self.count)
+        beta = self.initial.copy()
         for joint in self.joints:
-            beta[joint.own] = joint.B[:, 0] - joint.B[:, 1:] @ beta[joint.later]
-        return beta
+            beta[joint.own] = joint.solve(beta)
+        return freeze(beta)
 
 
 @dataclass(frozen=True)
 class RecursiveSequential:
-    """The on-line estimator; the settings are those of RecursiveLeastSquares."""
+    """The on-line form of (38): ``init`` returns a state, and ``step`` updates it with the torques of one sample.
+
+    ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. After each sample, the
+    parameters are those of the estimator "sequential" for all samples so far, with the same forgetting.
+    """
 
     forgetting: float = 1.0
-    initial_spread: float = 1e6
-    largest_spread: float = 1e12
 
     def __post_init__(self) -> None:
-        _ = self._joint_estimator
+        check_forgetting(self.forgetting)
 
-    def init(self, robot: Robot, layout: RegressorLayout, beta: PerBase) -> SequentialState:
-        """Return the initial state; ``layout`` is that of an equation form, ``beta`` the initial parameters."""
-        return self._make_state(order_joints(robot), layout.columns, beta)
+    def init(self, base: ModelParameters, beta: PerBase | None = None) -> SequentialState:
+        """Return the initial state.
+
+        Parameters
+        ----------
+        base  the parameters to estimate, from ``base_parameters``, ``model_parameters`` or ``regroup_lagrangian``
+        beta  their initial values, which remain where the samples do not identify them; None for those of the
+              description
+        """
+        initial = np.array(base.beta if beta is None else beta, dtype=float)
+        if initial.shape != (len(base),) or not np.isfinite(initial).all():
+            raise InputError(f"beta must be {len(base)} finite numbers, one for each of the {base.noun}")
+        columns, solved = Differential(base).layout.columns, np.zeros(len(initial), dtype=bool)
+        joints: list[JointState] = []
+        for j in order_joints(base.robot):
+            before = solved[columns[j]]
+            own, later = columns[j][~before], columns[j][before]
+            factors = np.zeros((len(own), len(own))), np.zeros((len(own), 1 + len(later)))
+            joints.append(JointState(j, own, later, *factors))
+            solved[columns[j]] = True
+        return SequentialState(tuple(joints), freeze(initial))
 
     def step(
         self, state: SequentialState, Y: Float[np.ndarray, "joints base"], tau: PerJoint
     ) -> tuple[PerJoint, SequentialState]:
-        """Return the measured minus the predicted torque, and the state after this sample."""
-        residual = tau - Y @ state.beta
-        joints = tuple(self._update(joint, Y[joint.joint], float(tau[joint.joint])) for joint in state.joints)
+        """Return the measured torque minus the one predicted before this sample, and the state after it.
+
+        ``Y`` is the regressor at this sample, such as ``regressor(robot, base).one(q, qd, qdd)``.
+        """
+        rows, torques = np.asarray(Y, dtype=float), np.asarray(tau, dtype=float)
+        shape = len(state.joints), len(state.initial)
+        if rows.shape != shape or torques.shape != shape[:1]:
+            raise InputError(
+                f"Y has shape {rows.shape} and tau {torques.shape}; give Y with {shape[0]} rows and {shape[1]} "
+                "columns, and one torque for each row"
+            )
+        residual = torques - rows @ state.beta
+        if not np.isfinite(residual).all():
+            raise InputError("a torque or an entry of Y is not finite; leave out this sample")
+        joints = tuple(self._update(joint, rows[joint.joint], float(torques[joint.joint])) for joint in state.joints)
         return residual, replace(state, joints=joints)
 
     def _update(self, joint: JointState, row: PerBase, tau: float) -> JointState:
-        """Update B for one more equation: its columns are independent problems that share the gain."""
-        if not len(joint.own):
-            return joint
-        targets = np.concatenate([[tau], row[joint.later]])
-        A, ones = row[None, joint.own], np.ones(len(joint.own))
-        # One step of recursive least squares, with a unit residual, gives the gain and the new root.
-        _, stepped = self._joint_estimator.step(RecursiveState(0.0 * ones, ones, joint.root), A, np.ones(1))
-        B = joint.B + stepped.beta[:, None] * (targets - A[0] @ joint.B)
-        return replace(joint, B=B, root=stepped.root)
-
-    def _make_state(
-        self, order: Sequence[int], columns: Sequence[Int[np.ndarray, " own"]], beta: PerBase
-    ) -> SequentialState:
-        solved = np.zeros(len(beta), dtype=bool)
-        joints: list[JointState] = []
-        for j in order:
-            before = solved[columns[j]]
-            own, later = columns[j][~before], columns[j][before]
-            B = np.zeros((len(own), 1 + len(later)))
-            B[:, 0] = beta[own]
-            joints.append(JointState(j, own, later, np.sqrt(self.initial_spread) * np.eye(len(own)), B))
-            solved[columns[j]] = True
-        return SequentialState(tuple(joints), len(beta))
-
-    @property
-    def _joint_estimator(self) -> RecursiveLeastSquares:
-        return RecursiveLeastSquares(self.forgetting, self.initial_spread, self.largest_spread)
+        """Rotate one more equation into the factors; what is left of it is its residual, which (38) does not use."""
+        if np.count_nonzero(row) > np.count_nonzero(row[joint.own]) + np.count_nonzero(row[joint.later]):
+            raise InputError(
+                f"row {joint.joint} of Y has entries for parameters that the torque of this joint does not contain; "
+                "give the regressor of the parameters given to init"
+            )
+        count, equation = len(joint.own), np.concatenate([row[joint.own], [tau], row[joint.later]])
+        before = math.sqrt(self.forgetting) * np.concatenate([joint.R, joint.T], axis=1)
+        Q, R = np.linalg.qr(np.concatenate([before[:, :count], equation[None, :count]]))
+        T = Q.T @ np.concatenate([before[:, count:], equation[None, count:]])
+        return replace(joint, R=R, T=T)

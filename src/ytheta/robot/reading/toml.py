@@ -303,10 +303,18 @@ def _declare_sensor(joint: parts.Joint, table: Table) -> parts.Joint:
 def _change_link(link: parts.Link, table: Table) -> parts.Link:
     inertia_keys = [key for key in INERTIA_KEYS if table.has(key)]
     has_inertia = read_has_inertia(table)
-    inertia = read_inertia(table) if has_inertia else Inertia()
-    changed = replace(link, inertia=inertia, has_inertia=has_inertia, source=table.text("source", ""))
+    has_zero = table.has("zero")
+    if has_zero and not inertia_keys:
+        inertia, source = link.inertia, table.text("source", link.source)
+    else:
+        inertia, source = (read_inertia(table) if has_inertia else Inertia()), table.text("source", "")
+    zero = _read_zero(table, inertia)
+    changed = replace(link, inertia=inertia, has_inertia=has_inertia, source=source, zero=zero)
     _check_finished(
-        table, "link", "its inertia ('mass', 'center' and 'inertia', or 'parameters')", any_change=bool(inertia_keys)
+        table,
+        "link",
+        "its inertia ('mass', 'center' and 'inertia', or 'parameters') and its 'zero'",
+        any_change=has_zero or bool(inertia_keys),
     )
     return changed
 
@@ -334,15 +342,31 @@ GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 def read_link(table: Table, *, identified: bool = False) -> parts.Link:
     """Read a link. ``identified`` allows a negative mass, which an identification may return."""
     has_inertia = read_has_inertia(table)
+    inertia = read_inertia(table, identified=identified) if has_inertia else Inertia()
     link = parts.Link(
         name=table.text("name"),
-        inertia=read_inertia(table, identified=identified) if has_inertia else Inertia(),
+        inertia=inertia,
         load=table.flag("load", default=False),
         source=table.text("source", ""),
         has_inertia=has_inertia,
+        zero=_read_zero(table, inertia),
     )
     table.finish()
     return link
+
+
+def _read_zero(table: Table, inertia: Inertia) -> tuple[str, ...]:
+    """Return the inertial parameters that a link declares zero; the inertia must not contradict."""
+    names = table.texts("zero")
+    values = dict(zip(LINK_PARAMETERS, inertia.parameters, strict=True))
+    for name in names:
+        if name not in LINK_PARAMETERS:
+            raise table.error(f"'zero' has the unknown parameter {name!r}{suggest_names(name, LINK_PARAMETERS)}")
+        if values[name] != 0.0:
+            raise table.error(
+                f"'zero' declares that {name} is zero, but it is {values[name]:g}; correct one of the two"
+            )
+    return tuple(dict.fromkeys(names))
 
 
 def read_has_inertia(table: Table) -> bool:

@@ -181,6 +181,8 @@ def format_table(fit: Identification) -> Iterator[str]:
             "cutoff": origin.cutoff,  # of the errors
             "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
             "derivative": origin.settings[0].derivative,
+            "torque_delay": origin.torque_delay.value,
+            "torque_delay_std": origin.torque_delay.std,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
             "noise": fit.torque_noise.tolist(),

@@ -73,8 +73,9 @@ class TorqueModel:
 
     @property
     def default_settings(self) -> PreparationSettings:
-        """The settings of the preparation of a log, with the derivative of the identification if there was one."""
-        return replace(DEFAULT_SETTINGS, derivative=self.origin.get("derivative", DEFAULT_SETTINGS.derivative))
+        """The settings of the preparation of a log, with derivative and torque delay of the identification if there was one."""
+        names = ("derivative", "torque_delay")  # older model files have no delay
+        return replace(DEFAULT_SETTINGS, **{name: self.origin[name] for name in names if name in self.origin})
 
     @property
     def default_min_speed(self) -> float | Sequence[float] | PerJoint | str | None:
@@ -118,7 +119,7 @@ def read_torque_model(
     if isinstance(model, Identification):
         table = {"cutoff": model.origin.cutoff, "derivative": model.origin.settings[0].derivative}
         table |= {"min_speed": model.origin.min_speed, "log_digests": model.origin.log_digests}
-        table |= {"log_rows": model.origin.log_rows}
+        table |= {"log_rows": model.origin.log_rows, "torque_delay": model.origin.torque_delay.value}
         table |= {"torque_scale": model.torque_scale.tolist()} if model.torque_scale.any() else {}
         base = model.base.with_robot(model.robot)
         identified = IdentifiedParameters(base, model.beta, model.uncertainty, model.torque_noise)

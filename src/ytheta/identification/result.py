@@ -107,8 +107,8 @@ class Identification(Reported):
     residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
     nuisance_covariance
                       part of the covariance that is due to the uncertainty of what is not a parameter of the model: the
-                      delay of the torques (``origin.torque_delay``), and chosen transition speeds of Coulomb friction; None
-                      if all of that is known
+                      delay of the torques (``origin.torque_delay``), and chosen transition speeds of Coulomb friction;
+                      None if all of that is known
     between_logs      standard deviation of each joint's torque between logs, beyond noise and uncertain parameters
     left_out_excesses for each log of the fit, squared error minus expected variance if it is predicted from the others;
                       empty with one log

@@ -1,7 +1,7 @@
 """The delay between recorded torques and the motion, estimated together with the parameters.
 
-A controller holds a torque until the next one, so that a torque that is recorded when it is commanded acts half a period
-later on average; filters and buses delay what they report. Such a delay looks like friction: the gravity torque
+A controller holds a torque until the next one, so that a torque that is recorded when it is commanded acts half a
+period later on average; filters and buses delay what they report. Such a delay looks like friction: the gravity torque
 g(q(t - d)) is g(q) - d g' qd. A quarter of a millisecond can change viscous friction by ten standard deviations, and
 leaves hardly any residual. Therefore all torques have one unknown delay d, with a prior around zero whose width is half
 a recorded sample: a log says nothing about the time within a sample.
@@ -16,7 +16,7 @@ Notation      r_j        residuals of the weighted fit
 Reference     G. H. Golub and V. Pereyra, Inverse Problems 19 (2003) R1-R26: one step with beta eliminated
               R. T. Birge, Physical Review 40 (1932) 207-227: if the joints contradict each other, the variance of the
               common value is multiplied by chi² per degree of freedom
-Differs from  the first reference in: there is one step only, since the delay is short compared with the motion
+Differs from  the first reference in: there are at most two steps, since the delay is short compared with the motion
 
 If the data show a delay, torques are moved by it wherever a log is prepared, also for errors and predictions. Otherwise
 they stay as recorded. What remains unknown is part of the covariance: d(beta)/dd var(d) d(beta)/ddᵀ.
@@ -46,10 +46,10 @@ from ytheta.identification.priors.noise import bound_preparation_errors, estimat
 from ytheta.identification.priors.prior import Family
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import BaseByBase, JointsBySample, PerBase, PerJoint
+from ytheta.shapes import BaseByBase, JointsBySample, PerBase, PerJoint, SquareMatrix
 
-# Standard deviation of the delay before the data, in recorded samples. Chosen on: reasoning; a torque that is held for a
-# sample acts half a sample late.
+# Standard deviation of the delay before the data, in recorded samples. Chosen on: reasoning; a torque that is held for
+# a sample acts half a sample late.
 PRIOR_SAMPLES = 0.5
 # Eigenvalue of H, with a diagonal of one before beta is eliminated, from which on it counts in chi². Chosen on:
 # reasoning; smaller ones are rounding errors of sums.
@@ -67,28 +67,38 @@ def align_torques(plan: PreparationPlan, logs: LogEquations, settings: Preparati
 
 
 def estimate_torque_delay(logs: LogEquations) -> TorqueDelay:
-    """Return the delay of the torques of the logs of the fit."""
+    """Return the delay of the torques of the logs of the fit; zero with its uncertainty if they do not show one."""
     prior = PRIOR_SAMPLES * max(each.grid.step for each in logs.fit)
+    value, variance = _measure_delay(logs)
+    if MIN_DEVIATIONS**2 * variance < value**2 <= MAX_DELAY**2:  # its own residuals have made it uncertain
+        more, variance = _measure_delay(
+            replace(logs, fit=tuple(preparation.with_torque_delay(value) for preparation in logs.fit))
+        )
+        value += more
+    if not abs(value) <= MAX_DELAY:  # not a delay of a right log; ``diagnose`` names it if it is one
+        return TorqueDelay(0.0, prior)
+    share = prior**2 / (prior**2 + variance)
+    value, std = share * value, prior * float(np.sqrt(1.0 - share))
+    is_shown = abs(value) > MIN_DEVIATIONS * std
+    return TorqueDelay(value, std) if is_shown else TorqueDelay(0.0, float(np.hypot(value, std)))
+
+
+def _measure_delay(logs: LogEquations) -> tuple[float, float]:
+    """Return the delay that the data show without a prior, and its variance."""
     robot, settings = logs.settings.robot, logs.settings
     families = [each for each in (*settings.considered, *settings.selection.forced) if each is not Family.LOAD]
     (problem,) = logs.make_alternatives(families, [logs.lowest_speeds], [[0] * len(robot.moving)])
     equations = problem.normal_equations()
     informative = (equations.counts > 0.0) & (equations.reference_squares > 0.0)
     if not informative.any():
-        return TorqueDelay(0.0, prior)
+        return 0.0, np.inf
     beta = solve_reweighted(equations, problem.base.beta)[1].beta
     times = np.maximum(2.0 * estimate_correlation(problem, beta).sum(axis=0) - 1.0, 1.0)
     variances = times * equations.residual_squares(beta) / np.maximum(equations.counts, 1.0)
     variances += bound_preparation_errors(equations)
     weights = np.where(informative, 1.0 / np.where(informative, variances, 1.0), 0.0)
     solution = solve_weighted(equations, weights, beta)
-    value, variance = _estimate_common_delay(problem, weights, solution.beta, solution.decomposition)
-    if not abs(value) <= MAX_DELAY:  # not a delay of a right log; ``diagnose`` names it if it is one
-        return TorqueDelay(0.0, prior)
-    share = prior**2 / (prior**2 + variance) if np.isfinite(variance) else 0.0
-    value, std = share * value, prior * float(np.sqrt(1.0 - share))
-    is_shown = abs(value) > MIN_DEVIATIONS * std
-    return TorqueDelay(value, std) if is_shown else TorqueDelay(0.0, float(np.hypot(value, std)))
+    return _estimate_common_delay(problem, weights, solution.beta, solution.decomposition)
 
 
 def compute_delay_covariance(problem: EstimationProblem, estimate: Estimate, delay: TorqueDelay) -> BaseByBase:
@@ -168,9 +178,16 @@ def _estimate_common_delay(
         return 0.0, np.inf
     common = float(g.sum()) / information
     scale = np.where(scale > 0.0, scale, np.inf)
-    values, vectors = np.linalg.eigh(H / np.outer(scale, scale))
+    return common, _compute_birge_ratio(H / np.outer(scale, scale), (g - common * H.sum(axis=1)) / scale) / information
+
+
+def _compute_birge_ratio(H: SquareMatrix, gradient: PerJoint) -> float:
+    """Return chi² per degree of freedom of the joints' delays around the common one, at least 1.
+
+    ``gradient`` is that at the common delay; H and ``gradient`` are scaled to a diagonal of one.
+    """
+    values, vectors = np.linalg.eigh(H)
     counted = values > MIN_EIGENVALUE
-    projected = (vectors.T @ (g / scale))[counted]
-    chi_squared = float(projected @ (projected / values[counted])) - common**2 * information
-    freedom = int(np.count_nonzero(counted)) - 1
-    return common, max(chi_squared / freedom if freedom else 1.0, 1.0) / information
+    projected = (vectors.T @ gradient)[counted]
+    freedom = max(int(np.count_nonzero(counted)) - 1, 1)
+    return max(float(projected @ (projected / values[counted])) / freedom, 1.0)

@@ -73,7 +73,7 @@ class TorqueModel:
 
     @property
     def default_settings(self) -> PreparationSettings:
-        """The settings of the preparation of a log, with derivative and torque delay of the identification if there was one."""
+        """The settings of the preparation of a log, with derivative and delay of the identification if there is one."""
         names = ("derivative", "torque_delay")  # older model files have no delay
         return replace(DEFAULT_SETTINGS, **{name: self.origin[name] for name in names if name in self.origin})
 

@@ -13,6 +13,7 @@ from scipy.stats import binom
 import ytheta as yt
 from tests.support.held_torques import PERIOD, make_held_log, make_true_arm
 from tests.support.unknown_lengths import forget_lengths, make_case
+from ytheta.identifiability.regrouping import Regrouping
 from ytheta.identification import torque_delay
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.result import Identification
@@ -35,7 +36,8 @@ def identify_held(
     fit = yt.identify(
         description, log, settings=settings, friction=("viscous",), rotor_inertia=False, estimator="weighted"
     )
-    return fit, fit.base.with_robot(truth).beta if known else replace(fit.base, robot=truth).values  # type: ignore[attr-defined, call-arg]
+    base = fit.base.with_robot(truth)
+    return fit, base.values if isinstance(base, Regrouping) else base.beta
 
 
 @cache

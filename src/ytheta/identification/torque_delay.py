@@ -35,7 +35,6 @@ from ytheta.identification.equations.differential import Differential, KnownTorq
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import TorqueSource
 from ytheta.identification.equations.model_equations import MAX_SCAN_SAMPLES, LogEquations
-from ytheta.identification.equations.motion_sources import ChangedSource, select_pieces
 from ytheta.identification.equations.normal_equations import NormalDecomposition
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.estimators.least_squares import solve_reweighted, solve_weighted
@@ -44,6 +43,7 @@ from ytheta.identification.model_choice import make_rigid_torque
 from ytheta.identification.plan import PreparationPlan, TorqueDelay
 from ytheta.identification.priors.noise import bound_preparation_errors, estimate_correlation
 from ytheta.identification.priors.prior import Family
+from ytheta.logs.preparing.motion_sources import ChangedSource, select_pieces
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import BaseByBase, JointsBySample, PerBase, PerJoint, SquareMatrix
@@ -62,8 +62,7 @@ def align_torques(plan: PreparationPlan, logs: LogEquations, settings: Preparati
     """Return the plan with the delay of the settings or, if it is "auto", with the one that the data show."""
     if settings.torque_delay != AUTO:
         return plan  # the preparations have it already
-    delay = estimate_torque_delay(replace(logs, fit=plan.own.fit))
-    return plan.with_torque_delay(delay)
+    return plan.with_torque_delay(estimate_torque_delay(logs))
 
 
 def estimate_torque_delay(logs: LogEquations) -> TorqueDelay:

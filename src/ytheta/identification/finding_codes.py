@@ -21,6 +21,7 @@ class FitFindingCode(StrEnum):
     JOINT_ORDER = "joint order"  # columns of joints are exchanged
     TIME_SCALE = "time scale"  # the rate or the unit of time is wrong
     DELAY = "delay"  # torques and positions were not recorded at the same time
+    TORQUE_DELAY = "torque delay"  # torques are a little early or late, and were moved
     LENGTHS = "lengths"  # lengths of the description are in another unit
     GEOMETRY = "geometry"  # lengths are unknown, so that parameters of a regrouped Lagrangian were identified
     NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative, or friction drives

@@ -44,8 +44,10 @@ class FitStatistics:
     equation_autocorrelation_time
                       autocorrelation time of the noise, as a number of equations; None if every sample of the errors is
                       an equation
-    transition_covariance
-                      part of the covariance that is due to uncertain transition speeds; None if none was chosen
+    nuisance_covariance
+                      part of the covariance that is due to the uncertainty of what is not a parameter of the model: the
+                      delay of the torques, and chosen transition speeds of Coulomb friction; None if all of that is
+                      known
     """
 
     beta: PerBase
@@ -53,7 +55,7 @@ class FitStatistics:
     normal_equations: NormalEquations
     fit: TorqueErrors
     equation_autocorrelation_time: PerJoint | None
-    transition_covariance: BaseByBase | None
+    nuisance_covariance: BaseByBase | None
 
     @cached_property
     def autocorrelation_time(self) -> PerJoint:
@@ -98,7 +100,7 @@ class FitStatistics:
         """Covariance of beta; without a prior, zero along unidentified directions, where ``std`` is infinite."""
         change = self.beta - self.estimate.beta
         covariance = self.estimate.covariance(self.error_variances) + np.outer(change, change)
-        return freeze(covariance if self.transition_covariance is None else covariance + self.transition_covariance)
+        return freeze(covariance if self.nuisance_covariance is None else covariance + self.nuisance_covariance)
 
     @cached_property
     def std(self) -> PerBase:

@@ -28,6 +28,7 @@ from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.model_choice import SelectedModel, make_rigid_torque
 from ytheta.identification.plan import PreparationPlan
 from ytheta.identification.priors.prior import PriorSettings
+from ytheta.identification.torque_delay import compute_delay_covariance
 from ytheta.shapes import BaseByBase, PerBase, freeze
 
 
@@ -93,7 +94,7 @@ class ModelAssessment:
             errors,
             fit,
             validation,
-            FitStatistics(beta, estimate, problem.normal_equations(), fit, time, self._transition_covariance),
+            FitStatistics(beta, estimate, problem.normal_equations(), fit, time, self._nuisance_covariance),
         )
 
     def find_bodies(
@@ -116,8 +117,10 @@ class ModelAssessment:
         return ErrorComputation.of(self.problem.base, self.model.equations, self.plan)
 
     @cached_property
-    def _transition_covariance(self) -> BaseByBase | None:
-        return self.model.compute_transition_covariance()
+    def _nuisance_covariance(self) -> BaseByBase:
+        delay = compute_delay_covariance(self.problem, self.estimate, self.plan.torque_delay)
+        transitions = self.model.compute_transition_covariance()
+        return freeze(delay if transitions is None else delay + transitions)
 
 
 def compare_errors(free: AssessedParameters, model: AssessedParameters) -> ConsistencyCost:

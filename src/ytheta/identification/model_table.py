@@ -64,6 +64,7 @@ def summarize_preparation(origin: Origin) -> dict[str, Any]:
     """
     settings = asdict(origin.requested)
     del settings["average_periods"]
+    settings["torque_delay"] = origin.torque_delay.value
     return settings | {VELOCITIES: [asdict(each) for each in origin.decided_velocities]}
 
 
@@ -192,6 +193,7 @@ def format_table(fit: Identification) -> Iterator[str]:
             "cutoff": origin.cutoff,  # of the errors
             "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
             PREPARATION: summarize_preparation(origin),
+            "torque_delay_std": origin.torque_delay.std,
             "samples": fit.samples,
             "condition_number": fit.condition_number,
             "noise": fit.torque_noise.tolist(),

@@ -68,6 +68,17 @@ class _PreparedLogs:
         )
 
 
+@dataclass(frozen=True)
+class TorqueDelay:
+    """How much too late torques were recorded, and the standard deviation of this time, in seconds.
+
+    It is negative if they were recorded too early: a torque that is held after it was recorded acts later.
+    """
+
+    value: float
+    std: float
+
+
 @dataclass(frozen=True, eq=False)
 class PreparationPlan:
     """How the logs of an identification are prepared.
@@ -78,12 +89,29 @@ class PreparationPlan:
     own       every log at its own cut-off; the equations of the fit are those of ``own.fit``
     judged    for the errors of the model; equal to ``own`` if all logs have the same cut-off and need it
     reported  for errors that are stated in addition; None if they were not requested
+    torque_delay
+              how much too late the torques of all logs were recorded
     """
 
     settings: PreparationSettings
     own: LogPreparations
     judged: LogPreparations
     reported: LogPreparations | None
+    torque_delay: TorqueDelay
+
+    def with_torque_delay(self, delay: TorqueDelay) -> PreparationPlan:
+        """Return the plan with this delay of the torques of all logs."""
+        moved: dict[int, Preparation] = {}  # a preparation that is used twice stays the same
+
+        def move(preparations: LogPreparations) -> LogPreparations:
+            fit, validation = (
+                tuple(moved.setdefault(id(each), each.with_torque_delay(delay.value)) for each in part)
+                for part in (preparations.fit, preparations.validation)
+            )
+            return LogPreparations(fit, validation)
+
+        reported = None if self.reported is None else move(self.reported)
+        return PreparationPlan(self.settings, move(self.own), move(self.judged), reported, delay)
 
     @property
     def decided_velocities(self) -> tuple[DecidedVelocity, ...]:
@@ -125,7 +153,8 @@ def plan_preparations(
     if settings.cutoff == AUTO:
         judged = prepared.with_cutoffs(_choose_judged_cutoffs(prepared.own, len(fit)))
     reported = None if report_cutoff is None else split(prepared.with_cutoffs([report_cutoff] * len(logs)))
-    return PreparationPlan(settings, split(prepared.own), split(judged), reported)
+    delay = TorqueDelay(float(own[0].settings.torque_delay), 0.0)
+    return PreparationPlan(settings, split(prepared.own), split(judged), reported, delay)
 
 
 def choose_judged_preparation(

@@ -63,6 +63,7 @@ from ytheta.identification.model_choice import (
 from ytheta.identification.plan import PreparationPlan, describe_cutoffs, plan_preparations
 from ytheta.identification.priors.prior import Family, PriorCenter, PriorSettings
 from ytheta.identification.result import Identification, describe_origin
+from ytheta.identification.torque_delay import align_torques, describe_torque_delay
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, PreparationSettings
 from ytheta.robot.robot import Robot
@@ -154,7 +155,7 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         residual_causes=find_residual_causes(
             errors.form, judged, assessed.statistics.beta, known=KnownTorque(errors.base)
         ),
-        transition_covariance=assessed.statistics.transition_covariance,
+        nuisance_covariance=assessed.statistics.nuisance_covariance,
         reported=errors.compute_reported_errors(assessed.statistics.beta),
         description_errors=None if bodies is None else _compute_description_errors(errors, model, problem, base),
         left_out_excesses=predict_logs_from_others(
@@ -188,7 +189,9 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
     )
     fit, validation = plan.own.fit, plan.judged.validation
     rests, validation_rests = make_rest_rules(fit, sticking, held), make_rest_rules(validation, sticking)
-    return plan, replace(logs, fit=fit, validation=validation, rests=rests, validation_rests=validation_rests)
+    logs = replace(logs, fit=fit, validation=validation, rests=rests, validation_rests=validation_rests)
+    plan = align_torques(plan, logs, request.settings)
+    return plan, replace(logs, fit=plan.own.fit, validation=plan.judged.validation)
 
 
 def _estimate_with_own_load(
@@ -276,6 +279,7 @@ def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[
     """Yield findings about the logs and their preparation."""
     yield from collect_log_findings(request.logs, (*plan.own.fit, *plan.own.validation))
     yield from describe_cutoffs(plan)
+    yield from describe_torque_delay(plan.torque_delay)
     yield from find_zero_torques(request.fit_logs)
     yield from repeated
     if request.prior.earlier is not None:

@@ -54,7 +54,7 @@ from ytheta.identification.equations.normal_equations import NormalDecomposition
 from ytheta.identification.estimators.estimator import Estimate
 from ytheta.identification.fit_statistics import FitStatistics, compute_correlation, compute_relative_percent
 from ytheta.identification.model_choice import NO_CHOICE, ModelChoice
-from ytheta.identification.plan import PreparationPlan
+from ytheta.identification.plan import PreparationPlan, TorqueDelay
 from ytheta.identification.priors.prior import Family, PriorCenter, PriorSettings
 from ytheta.logs.log import Log, LogFindingCode, LogOrigin, LogSize
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, PreparationSettings
@@ -106,9 +106,10 @@ class Identification(Reported):
                       geometry is unknown
     consistency_cost  torque errors of the free estimate beside those of the model; None if the geometry is unknown
     residual_causes   for each joint the effect that explains most of its residual; empty if it was not looked for
-    transition_covariance
-                      part of the covariance that is due to the uncertainty of chosen transition speeds of Coulomb
-                      friction; None if none was chosen
+    nuisance_covariance
+                      part of the covariance that is due to the uncertainty of what is not a parameter of the model: the
+                      delay of the torques (``origin.torque_delay``), and chosen transition speeds of Coulomb friction;
+                      None if all of that is known
     between_logs      standard deviation of each joint's torque between logs, beyond noise and uncertain parameters
     left_out_excesses for each log of the fit, squared error minus expected variance if it is predicted from the others;
                       empty with one log
@@ -131,7 +132,7 @@ class Identification(Reported):
     standard: StandardParameters | None = None
     consistency_cost: ConsistencyCost | None = None
     residual_causes: tuple[ResidualCause, ...] = ()
-    transition_covariance: BaseByBase | None = None
+    nuisance_covariance: BaseByBase | None = None
     reported: ReportedErrors | None = None
     description_errors: TorqueErrors | None = None
     left_out_excesses: tuple[PerJoint, ...] = ()
@@ -154,7 +155,7 @@ class Identification(Reported):
             self.normal_equations,
             self.fit,
             self.equation_autocorrelation_time,
-            self.transition_covariance,
+            self.nuisance_covariance,
         )
 
     @property
@@ -451,6 +452,7 @@ class Origin:
     log_sizes: tuple[LogSize, ...] = ()  # one per log, validation logs last: as recorded, before the low-pass
     requested: PreparationSettings = DEFAULT_SETTINGS  # as given, with "auto"
     decided_velocities: tuple[DecidedVelocity, ...] = ()  # those that the torques of the fit chose
+    torque_delay: TorqueDelay = TorqueDelay(0.0, 0.0)  # how much too late torques were recorded; they were moved
 
     @property
     def named_log_origins(self) -> list[tuple[str, LogOrigin]]:
@@ -512,4 +514,5 @@ def describe_origin(
         log_sizes=tuple(log.size for log in logs),
         requested=plan.settings,
         decided_velocities=plan.decided_velocities,
+        torque_delay=plan.torque_delay,
     )

@@ -346,6 +346,8 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "cutoffs": list(origin.judged_cutoffs),
         "fit_cutoffs": [float(each.cutoff) for each in origin.settings],
         "derivative": origin.settings[0].derivative,
+        "torque_delay": origin.torque_delay.value,
+        "torque_delay_std": origin.torque_delay.std,
         "min_speed": None,
         **summarize_min_speed(origin.min_speed),
         "samples": identification.samples,

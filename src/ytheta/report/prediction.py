@@ -103,6 +103,7 @@ def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
             "log": prediction.source,
             "cutoff": float(prediction.preparation.settings.cutoff),
             "derivative": prediction.preparation.settings.derivative,
+            "torque_delay": float(prediction.preparation.settings.torque_delay),
             **errors,
             "recorded": None if prediction.recorded is None else asdict(prediction.recorded),
             "prediction_std": None if prediction.rms_std is None else prediction.rms_std.tolist(),

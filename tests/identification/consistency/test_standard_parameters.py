@@ -214,14 +214,18 @@ def test_marks_of_rich_and_poor_motion() -> None:
         assert fit.standard is not None
         assert fit.standard_marks["shoulder_pan_joint.fv"] is Mark.DATA
         assert fit.standard_marks["shoulder_link.m"] is Mark.PRIOR  # without effect on any torque
-        # What the data leave is never more than what was there before and what consistency changed.
+        # What the data leave is never more than what was there before, what consistency changed, and what the unknown
+        # delay of the torques adds.
         change = fit.beta - fit.estimate.beta
         posterior = fit.estimate.posterior
         assert posterior is not None
         axes = posterior.prior.axes * posterior.scales
-        standard_change = axes @ invert_rows(posterior.evidence.K @ axes) @ change
-        assert (fit.standard.std <= 1.01 * np.hypot(fit.standard.prior_std, standard_change)).all()
-        assert (fit.std <= 1.01 * np.hypot(fit.standard.base_prior_std, change)).all()
+        to_standard = axes @ invert_rows(posterior.evidence.K @ axes)
+        assert fit.nuisance_covariance is not None
+        added = change**2 + np.diag(fit.nuisance_covariance)
+        standard_added = (to_standard @ change) ** 2 + np.diag(to_standard @ fit.nuisance_covariance @ to_standard.T)
+        assert (fit.standard.std <= 1.01 * np.sqrt(fit.standard.prior_std**2 + standard_added)).all()
+        assert (fit.std <= 1.01 * np.sqrt(fit.standard.base_prior_std**2 + added)).all()
     # Parameters that are determined by the data have about the values that least squares gives.
     plain = identify(rich=True, estimator="weighted", **options)
     chosen = [mark is Mark.DATA for mark in rich.marks]

@@ -72,6 +72,10 @@ class Preparation:
             findings=(*others, *choice.list_findings(self.log)),
         )
 
+    def with_torque_delay(self, delay: float) -> Preparation:
+        """Return the preparation with another delay of the torques, in seconds."""
+        return replace(self, settings=replace(self.settings, torque_delay=delay))
+
     @property
     def band(self) -> float | None:
         """Band of the motion in Hz; None if the cut-off was set or no joint moves."""
@@ -126,6 +130,7 @@ class PreparationSettings:
     decimate: int | str = AUTO  # keep every n-th sample after the low-pass
     trim: float | str = AUTO  # time trimmed at each end of every segment
     average_periods: float | str | None = None  # length of one period, or "auto"
+    torque_delay: float | str = AUTO  # torques were recorded so much too late; "auto" is what a fit shows, else zero
 
 
 DEFAULT_SETTINGS = PreparationSettings()
@@ -159,7 +164,8 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         log, grid = average_periods(log, grid, period, trimmed_samples)
         differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
         findings.append(log.findings[-1])
-    chosen = PreparationSettings(cutoff, settings.derivative, velocity.uses_recorded, decimate, trim, period)
+    delay = 0.0 if isinstance(settings.torque_delay, str) else settings.torque_delay
+    chosen = PreparationSettings(cutoff, settings.derivative, velocity.uses_recorded, decimate, trim, period, delay)
     findings += _report_kept_samples(log, grid, trimmed_samples, decimate)
     return Preparation(
         log=log,
@@ -231,6 +237,8 @@ def _format_ordinal(number: int) -> str:
 # Smallest cut-off in Hz that can be set, as on the command line. Chosen on: reasoning; numbers near zero lose all
 # digits.
 MIN_CUTOFF = 1e-9
+# Largest delay in s that can be set. Chosen on: reasoning; longer ones are mistakes, such as milliseconds.
+MAX_TORQUE_DELAY = 1.0
 
 
 def check_settings(settings: PreparationSettings) -> PreparationSettings:
@@ -246,6 +254,9 @@ def check_settings(settings: PreparationSettings) -> PreparationSettings:
         check_count("decimate", settings.decimate, 'n to keep every n-th sample (1 keeps all), or "auto"')
     if settings.trim != AUTO:
         check_number("trim", settings.trim, 'a non-negative number of seconds, or "auto"', allow=is_not_negative)
+    if settings.torque_delay != AUTO:
+        form = f'a number of seconds of at most {MAX_TORQUE_DELAY:g}, or "auto"'
+        check_number("torque_delay", settings.torque_delay, form, allow=lambda delay: abs(delay) <= MAX_TORQUE_DELAY)
     if settings.average_periods not in (None, AUTO):
         form = 'the length of one period in seconds, "auto", or None for no averaging'
         check_number("average_periods", settings.average_periods, form, allow=is_positive)

@@ -11,6 +11,7 @@ transients are trimmed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
@@ -143,8 +144,8 @@ def prepare_span(
     if log.tau is not None:
         tau, raw_tau = np.empty((count, joints)), np.empty((count, joints))
         for joint in range(joints):
-            torque = sample(log.tau, joint)
-            raw_tau[:, joint] = torque[0, kept]
+            torque, nearest = _sample_torque(preparation, segment, inner, joint)
+            raw_tau[:, joint] = nearest[kept]
             (tau[:, joint],) = differentiator.evaluate(torque, (0,), kept)[0]
     decimated = slice(0, None, preparation.decimate)  # results are copied: a view would keep all samples in memory
     return MotionSamples(
@@ -158,6 +159,38 @@ def prepare_span(
         direction=direction,
         resting=resting,
     )
+
+
+def _sample_torque(
+    preparation: Preparation, segment: tuple[int, int], part: Span, joint: int
+) -> tuple[OneByGrid, Float[np.ndarray, " grid"]]:
+    """Return the torque of a joint without its delay, and the recorded torques that are nearest in time.
+
+    Between samples it is the cubic polynomial through the four nearest ones. Beyond the ends of the segment, the torque
+    is that of the end; these samples are trimmed.
+    """
+    log, grid = preparation.log, preparation.grid
+    assert log.tau is not None
+    steps = float(preparation.settings.torque_delay) * grid.rate
+    whole = math.floor(steps)
+    x = steps - whole
+    before, after = (0, 0) if steps == 0.0 else (1, 2)
+    places = np.arange(part.start + whole - before, part.stop + whole + after)
+    places = np.clip(places, 0, grid.count_samples(log, segment) - 1)
+    (signal,) = grid.sample(log, segment, int(places[0]), int(places[-1]) + 1, (log.tau[:, joint : joint + 1],))
+    if steps == 0.0:
+        return signal, signal[0]
+    values = signal[0, places - places[0]]
+    count = part.stop - part.start
+    weights = (
+        -x * (x - 1.0) * (x - 2.0) / 6.0,
+        (x + 1.0) * (x - 1.0) * (x - 2.0) / 2.0,
+        -(x + 1.0) * x * (x - 2.0) / 2.0,
+        (x + 1.0) * x * (x - 1.0) / 6.0,
+    )
+    moved = sum(weight * values[k : k + count] for k, weight in enumerate(weights))
+    nearest = 1 + round(x)
+    return np.asarray(moved)[np.newaxis], values[nearest : nearest + count]
 
 
 def prepare_pieces(

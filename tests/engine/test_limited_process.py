@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -212,3 +214,31 @@ def test_no_timer_is_left() -> None:
     before = threading.active_count()
     call("tell_pid")
     assert threading.active_count() <= before + 1  # it may be about to end
+
+
+@on_linux
+def test_an_isolated_process_only_reads_what_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("home", "robot"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("text")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        request = {
+            "readable": str(tmp_path / "robot" / "file"),
+            "other": str(tmp_path / "home" / "file"),
+            "home": str(tmp_path / "home"),
+            "port": str(server.getsockname()[1]),
+            "pid": str(os.getpid()),
+        }
+        attempts, failed = call("attempt", request, replace(AMPLE, readable=(tmp_path / "robot",))).content
+        assert failed == dict.fromkeys([name for name in attempts if name != "read"], "PermissionError")
+        assert (tmp_path / "robot" / "file").read_text() == "text"
+        _, failed = call("attempt", request).content  # the twin: without isolation, all of it is possible
+        assert failed == {}
+
+
+@on_linux
+def test_an_isolated_process_has_threads_and_libraries(tmp_path: Path) -> None:
+    isolated = replace(AMPLE, readable=(tmp_path,))
+    for module in ("numpy", "scipy.io", "polars", "xacro"):
+        assert call("tell_module", module, isolated).content == "found"

@@ -117,3 +117,31 @@ def start_and_work(request: str) -> Reply:
     with open(request, "w", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")
     return work(600.0)
+
+
+def attempt(request: dict[str, str]) -> Reply:
+    """Try what no reader of a file needs, and answer with what has failed and how."""
+    import socket
+    import subprocess
+
+    attempts: dict[str, Any] = {
+        "read": lambda: open(request["readable"], encoding="utf-8").read(),
+        "read elsewhere": lambda: open(request["other"], encoding="utf-8").read(),
+        "list home": lambda: os.listdir(request["home"]),
+        "write": lambda: open(request["readable"], "a", encoding="utf-8"),
+        "create": lambda: open(request["readable"] + ".new", "w", encoding="utf-8"),
+        "truncate": lambda: os.truncate(request["readable"], 0),
+        "remove": lambda: os.unlink(request["readable"]),
+        "connect": lambda: socket.create_connection(("127.0.0.1", int(request["port"])), timeout=5.0),
+        "connect locally": lambda: socket.socket(socket.AF_UNIX),
+        "start a program": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
+        "start a process": lambda: os.fork() or os._exit(0),
+        "send a signal": lambda: os.kill(int(request["pid"]), 0),
+    }
+    failed: dict[str, str] = {}
+    for name, act in attempts.items():
+        try:
+            act()
+        except OSError as error:
+            failed[name] = type(error).__name__
+    return Reply([list(attempts), failed])

@@ -40,12 +40,14 @@ class ProcessLimits:
     """What a child process may use.
 
     ``memory``: bytes, those of its libraries included; a file that it writes may be as large. ``seconds``: wall-clock
-    time for each answer, with the start of the process for the first. ``processor_seconds``: likewise.
+    time for each answer, with the start of the process for the first. ``processor_seconds``: likewise. ``readable``:
+    the only files and folders that it may read, see ``isolation``; None leaves it all rights of the user.
     """
 
     memory: int
     seconds: float
     processor_seconds: float
+    readable: tuple[Path, ...] | None = None
 
 
 class EndReason(Enum):
@@ -81,6 +83,7 @@ class LimitedProcess:
             "function": function,
             "memory": limits.memory,
             "processor_seconds": limits.processor_seconds,
+            "readable": None if limits.readable is None else [str(path.resolve()) for path in limits.readable],
         }
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", START, json.dumps(task)],

@@ -21,7 +21,14 @@ from tests.support.paths import ROOT
 from tests.support.processes import assert_ends, is_running
 from ytheta import errors
 from ytheta.engine.child_process import Reply
-from ytheta.engine.limited_process import EndReason, LimitedProcess, ProcessEndedError, ProcessLimits, run_limited
+from ytheta.engine.limited_process import (
+    MAX_HEAD_SIZE,
+    EndReason,
+    LimitedProcess,
+    ProcessEndedError,
+    ProcessLimits,
+    run_limited,
+)
 
 FUNCTIONS = "tests.support.child_functions"
 AMPLE = ProcessLimits(memory=2**32, seconds=60.0, processor_seconds=60.0)
@@ -53,6 +60,18 @@ def test_blocks_arrive_as_they_are() -> None:
     reply = call("repeat", sizes)
     assert reply.content == list(sizes)
     assert list(reply.blocks) == [b"\x00" * 3, b"", b"\x02" * 3 * 10**6]
+
+
+def test_an_answer_is_bounded_before_it_is_received() -> None:
+    bounded = replace(AMPLE, reply=1000)
+    assert len(call("repeat", {"a": 400, "b": 600}, bounded).blocks) == 2
+    reason, text = end("repeat", {"a": 400, "b": 601}, bounded)
+    assert reason is EndReason.OUT_OF_MEMORY
+    assert text == "its content has 1e-06 GB, but only 1e-06 GB are expected"
+    assert end("join", ["a" * MAX_HEAD_SIZE], AMPLE) == (
+        EndReason.OUT_OF_MEMORY,
+        "it lists more than any log contains",
+    )
 
 
 def test_a_conversation_keeps_what_was_read() -> None:

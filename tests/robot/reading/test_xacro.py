@@ -349,7 +349,7 @@ def test_a_xacro_file_that_runs_code_changes_and_reaches_nothing(
     assert marker.exists() or not file.exists() or call == "listdir"
 
 
-def make_open_limits(*limits: float, **more: Any) -> ProcessLimits:
+def make_open_limits(*limits: Any, **more: Any) -> ProcessLimits:
     return ProcessLimits(*limits, **{**more, "readable": None})
 
 

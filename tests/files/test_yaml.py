@@ -40,9 +40,7 @@ def test_the_depth_is_exact() -> None:
         parse_yaml(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "x.yaml")
 
 
-@pytest.mark.parametrize(
-    "tag", ["!!timestamp", "!!int", "!!float", "!!bool", "!!null", "!!python/name:os", "!x"]
-)
+@pytest.mark.parametrize("tag", ["!!timestamp", "!!int", "!!float", "!!bool", "!!null", "!!python/name:os", "!x"])
 def test_tags_have_no_effect(tag: str) -> None:
     assert parse_yaml(f"a: {tag} x".encode(), "x.yaml") == {"a": "x"}
 

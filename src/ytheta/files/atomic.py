@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from ytheta.arguments import check_path
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -286,8 +287,9 @@ def _has_parquet_mark(path: Path, kind: FileKind | None) -> bool:
     import polars as pl
 
     try:
-        found = pl.read_parquet_metadata(path).get(MARK)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        with catch_panics():
+            found = pl.read_parquet_metadata(path).get(MARK)
+    except (pl.exceptions.PolarsError, OSError):
         return False
     return found is not None and kind in (None, found)
 

@@ -45,8 +45,8 @@ ROWS_PER_CHUNK = 1 << 17  # 1 MB per column; affects only memory
 # Absolute value in SI units below which numbers are read as 0. Chosen on: reasoning; squares and ratios of smaller ones
 # would be 0 or infinite.
 MIN_MAGNITUDE = 1e-30
-# Memory that a log takes, divided by the size of its numbers. Chosen on: `check` of 4 million rows, which takes 1.4, and
-# `identify` of 86 million, which takes 1.25.
+# Memory that a log takes, divided by the size of its numbers. Chosen on: `check` of 4 million rows (1.4), and
+# `identify` of 86 million (1.25).
 MEMORY_PER_BYTE = 2
 # Size in bytes of a log from which the free memory is looked at. Chosen on: rule of thumb.
 MIN_CHECKED_SIZE = 2**26

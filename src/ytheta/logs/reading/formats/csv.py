@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.cells import TextColumn, Vectors, parse_list, parse_vector, read_repeated_list
@@ -160,20 +161,21 @@ def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> p
     import polars as pl
 
     kinds = {str(k): pl.String if k == text else pl.Float64 for k in range(dialect.columns)}
-    return pl.read_csv(
-        normalize_text(path, dialect.separator, padded=dialect.padded),
-        has_header=False,
-        schema=kinds,
-        separator="," if dialect.separator == " " else dialect.separator,
-        decimal_comma=dialect.decimal_comma,
-        skip_lines=dialect.skip,
-        comment_prefix=dialect.comment,
-        quote_char='"' if dialect.quoted else None,
-        ignore_errors=True,
-        missing_columns="insert",
-        glob=False,
-        encoding="utf8-lossy",
-    )
+    with catch_panics():
+        return pl.read_csv(
+            normalize_text(path, dialect.separator, padded=dialect.padded),
+            has_header=False,
+            schema=kinds,
+            separator="," if dialect.separator == " " else dialect.separator,
+            decimal_comma=dialect.decimal_comma,
+            skip_lines=dialect.skip,
+            comment_prefix=dialect.comment,
+            quote_char='"' if dialect.quoted else None,
+            ignore_errors=True,
+            missing_columns="insert",
+            glob=False,
+            encoding="utf8-lossy",
+        )
 
 
 def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> dict[int, str]:

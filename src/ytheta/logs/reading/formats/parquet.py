@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import ProcessEndedError, ProcessLimits, run_limited
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 from ytheta.logs.reading.cells import MAX_WIDTH, TextColumn, VectorColumn, Vectors, read_repeated_list
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.formats.expansion import ENCODED, DamagedError
@@ -188,8 +189,9 @@ def explain_errors(path: Path) -> Iterator[None]:
     import polars as pl
 
     try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, MemoryError) as error:
+        with catch_panics():
+            yield
+    except (pl.exceptions.PolarsError, OSError, MemoryError) as error:
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise InputError(
             f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"

@@ -34,9 +34,12 @@ def test_the_command_prints_one_sentence(tmp_path: Path) -> None:
 
 
 def test_panics_are_errors_of_polars(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(pl.exceptions.ComputeError, match="text of the panic"), catch_panics():
+    def panic() -> None:
         os.write(2, b"lines about source code\n")
         raise pl.exceptions.PanicException("text of the panic")
+
+    with pytest.raises(pl.exceptions.ComputeError, match="text of the panic"), catch_panics():
+        panic()
     os.write(2, b"heard again\n")
     assert capfd.readouterr().err == "heard again\n"
 

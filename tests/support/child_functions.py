@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from ytheta import errors
@@ -125,11 +126,11 @@ def attempt(request: dict[str, str]) -> Reply:
     import subprocess
 
     attempts: dict[str, Any] = {
-        "read": lambda: open(request["readable"], encoding="utf-8").read(),
-        "read elsewhere": lambda: open(request["other"], encoding="utf-8").read(),
+        "read": Path(request["readable"]).read_text,
+        "read elsewhere": Path(request["other"]).read_text,
         "list home": lambda: os.listdir(request["home"]),
-        "write": lambda: open(request["readable"], "a", encoding="utf-8"),
-        "create": lambda: open(request["readable"] + ".new", "w", encoding="utf-8"),
+        "write": lambda: Path(request["readable"]).write_text("text"),
+        "create": lambda: Path(request["readable"] + ".new").write_text("text"),
         "truncate": lambda: os.truncate(request["readable"], 0),
         "remove": lambda: os.unlink(request["readable"]),
         "connect": lambda: socket.create_connection(("127.0.0.1", int(request["port"])), timeout=5.0),

@@ -340,7 +340,7 @@ def test_a_xacro_file_that_runs_code_changes_and_reaches_nothing(
     if call == "system":
         load(path)  # the exit code of the shell, which did not start, is part of a name
     else:
-        with pytest.raises(RobotFileError, match="cannot be expanded: .*Permission denied"):
+        with pytest.raises(RobotFileError, match=r"cannot be expanded: .*Permission denied"):
             load(path)
     assert not marker.exists()
     assert file.read_text() == "text"

@@ -258,7 +258,7 @@ MARK = "ytheta"
 TOML_MARK = f"# Written by {MARK}."
 HTML_MARK = f'<meta name="generator" content="{MARK}'
 HEAD_BYTES = 4096  # within which the mark of a text file stands
-FileKind = Literal["model", "trajectory", "log", "prediction"]
+FileKind = Literal["model", "trajectory", "log", "simulation", "prediction"]
 # Lines that only one kind of TOML file has. A robot description has neither, so that no command overwrites it.
 TOML_LINES: dict[FileKind, bytes] = {"model": rb"^\[identification\]", "trajectory": rb"^parametrisation *="}
 MAX_TOML_BYTES = 64 * 1024 * 1024  # of a file whose kind is looked for

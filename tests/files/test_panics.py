@@ -20,6 +20,13 @@ def test_texts_that_polars_cannot_parse_are_refused(content: str, tmp_path: Path
     assert_file_refused(write_file(tmp_path, content, "x.csv"), "x.csv")
 
 
+def test_a_column_of_texts_with_an_open_quote_is_refused(tmp_path: Path) -> None:
+    """Found by the fuzzer: the texts of the column are read a second time."""
+    rows = "".join(f"0.{k:02},0.1,0.2,1.0,2.0\n" for k in range(1, 20))
+    content = f't,q1,q2,tau1,tau2\n0.0,0.1,",\n40177,2.0,3.0\n{rows}'
+    assert_file_refused(write_file(tmp_path, content, "x.csv"), "x.csv")
+
+
 def test_the_command_prints_one_sentence(tmp_path: Path) -> None:
     path = write_file(tmp_path, ',"', "x.csv")
     run = subprocess.run(

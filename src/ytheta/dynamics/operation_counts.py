@@ -25,7 +25,7 @@ from ytheta.robot.robot import Robot
 # Chosen on: rule of thumb.
 MAX_JOINTS_TO_COUNT_ALL = 12
 # Largest number of joints for which anything is counted that grows with the square of it or more: regressors and base
-# parameters. Chosen on: chains; with 100 joints they take 10 s and 0.5 GB, with 300 joints 113 s and 3.4 GB.
+# parameters. Chosen on: chains; 120 joints took 12 s and 0.6 GB, and 300 joints 113 s and 3.4 GB as reported.
 MAX_COUNTED_JOINTS = 100
 
 

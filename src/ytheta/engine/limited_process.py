@@ -29,7 +29,7 @@ from typing import IO, Any
 from ytheta import errors
 from ytheta.engine.child_process import OUT_OF_MEMORY, Reply
 
-# Largest number of bytes of the JSON of an answer. Chosen on: lists of 10 000 arrays with long names, which have 3 MB.
+# Largest number of bytes of the JSON of an answer. Chosen on: rule of thumb.
 MAX_HEAD_SIZE = 2**24
 
 START = (

@@ -30,7 +30,7 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Loop
 from ytheta.robot.robot import Robot
 
 FILE_NAME = "robot.yaml"
-# Largest robot.yaml (bytes) that is read. Chosen on: those of Gepetto, which have about 1 kB.
+# Largest robot.yaml (bytes) that is read. Chosen on: those of Gepetto, which have up to 247 bytes.
 MAX_SIZE = 64 * 1024
 NO_VALUES = ("", "~", "null")  # of a key without a list
 KINDS = {"6d": JointKind.FIXED, "3d": JointKind.POINT}

@@ -12,6 +12,7 @@ import ytheta as yt
 from tests.support.toml_robots import TWO
 from tests.support.vendor_urdfs import gen3
 from ytheta.dynamics.graphs import regressor_graph
+from ytheta.dynamics.operation_counts import MAX_COUNTED_JOINTS
 from ytheta.findings import Severity
 from ytheta.inspection import Inspection, InspectionFindingCode
 from ytheta.native import count_operations
@@ -129,3 +130,37 @@ def test_all_formulations_of_inverse_dynamics_are_counted(walker: Inspection) ->
         stanford
     )
     assert (list(walker.inverse_dynamics), walker.lin1995_operations) == (["newton_euler"], None)
+
+
+def make_chain(joints: int) -> str:
+    inertial = (
+        '<inertial><mass value="1"/><origin xyz="0.1 0.02 0.03"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    parts = [
+        f'<link name="l{k}">{inertial}</link><joint name="j{k}" type="continuous"><parent link="l{k - 1}"/>'
+        f'<child link="l{k}"/><origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/><axis xyz="0 {k % 2} {1 - k % 2}"/></joint>'
+        for k in range(1, joints + 1)
+    ]
+    return f'<robot name="chain"><link name="l0"/>{"".join(parts)}</robot>'
+
+
+def test_what_grows_too_fast_is_not_counted_for_large_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain of 300 joints took 113 s and 3.4 GB."""
+    path = tmp_path / "chain.urdf"
+    path.write_text(make_chain(MAX_COUNTED_JOINTS + 1))
+    for called in ("base_parameters", "regressor_graph"):
+        monkeypatch.setattr(
+            f"ytheta.{'inspection' if called[0] == 'b' else 'dynamics.operation_counts'}.{called}", None
+        )
+    inspection = yt.inspect(yt.load(path))
+    assert inspection.base_count is None
+    assert not inspection.operations
+    assert "accepted, but not counted for more than 100 joints" in inspection.not_counted.values()
+    assert inspection.inverse_dynamics
+    (finding,) = inspection.base_findings
+    assert finding.code is InspectionFindingCode.LARGE
+    assert "of 101 joints take long, and are not counted here; count them with ytheta base" in finding.text
+    monkeypatch.undo()
+    path.write_text(make_chain(13))  # the twin
+    assert yt.inspect(yt.load(path)).base_count

@@ -12,6 +12,7 @@ from ytheta.conventions import CLOSURE_TOLERANCE
 from ytheta.display import Displayed
 from ytheta.dynamics.formulations.registry import formulations
 from ytheta.dynamics.operation_counts import (
+    MAX_COUNTED_JOINTS,
     count_inverse_dynamics_operations,
     count_operations_as_in_lin1995,
     count_regressor_operations,
@@ -27,6 +28,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 class InspectionFindingCode(StrEnum):
     """The kind of a finding about an inspected robot."""
 
+    LARGE = "large"  # the robot has too many joints to count its base parameters in passing
     OUTSIDE_LIMITS = "outside limits"  # the closed configuration puts a joint, cut joint or motor outside its limits
 
 
@@ -44,7 +46,8 @@ class Inspection(Displayed):
     inverse_dynamics  likewise ``multiplications`` and ``additions`` of inverse dynamics, fewest operations first
     lin1995_operations
                       those of composite_newton_euler, counted as in Tables II and III of Lin 1995; None if it refuses
-    base_count        number of base parameters of links and forces; None if actuated coordinates or symbols are not set
+    base_count        number of base parameters of links and forces; None if actuated coordinates or symbols are not
+                      set, or if the robot has more than 100 joints
     pose_findings     joints, cut joints and motors that the closed configuration puts outside their limits
     base_findings     a warning if the number of base parameters is not certain
     findings          findings of the reader of the description, ``pose_findings`` and ``base_findings``
@@ -83,7 +86,11 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
     has_numbers = not robot.unset_symbols
     counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}
     is_determined = has_numbers and bool(robot.actuated)
-    base = base_parameters(robot) if is_determined else None
+    is_large = len(robot.movable) > MAX_COUNTED_JOINTS
+    base = base_parameters(robot) if is_determined and not is_large else None
+    base_findings = () if base is None else base.findings
+    if is_determined and is_large:
+        base_findings = (_report_large_robot(robot),)
     return Inspection(
         robot=robot,
         closure=closure,
@@ -94,7 +101,18 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
         lin1995_operations=count_operations_as_in_lin1995(robot) if is_determined else None,
         base_count=None if base is None else len(base),
         pose_findings=tuple(_find_exceeded_limits(robot, closure)),
-        base_findings=() if base is None else base.findings,
+        base_findings=base_findings,
+    )
+
+
+def _report_large_robot(robot: Robot) -> Finding:
+    statement = f"base parameters and regressors of {len(robot.movable)} joints take long, and are not counted here"
+    return Finding(
+        InspectionFindingCode.LARGE,
+        Severity.NOTE,
+        statement,
+        remedy="count them with ytheta base or base_parameters(robot)",
+        fields={"joints": len(robot.movable), "max_joints": MAX_COUNTED_JOINTS},
     )
 
 

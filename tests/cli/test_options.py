@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.support.command import process, refused, ytheta
 from tests.support.urdf_arm import ARM
-from ytheta.cli.options import parse_xacro_arguments
+from ytheta.cli.options import parse_xacro_arguments, print_json
 from ytheta.errors import InputError
 
 
@@ -76,3 +77,11 @@ def test_output_into_a_file_is_wide() -> None:
     text = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True).stdout
     assert text.splitlines()[6] == ytheta("inspect", "panda").stdout.splitlines()[6]
     assert 80 < max(len(line) for line in text.splitlines()) <= 120
+
+
+def test_json_escapes_what_changes_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a\x9b31m\u202eb\u2028\u200fé"
+    print_json({"name": name})
+    text = capsys.readouterr().out
+    assert "\\u009b31m\\u202eb\\u2028\\u200fé" in text
+    assert json.loads(text) == {"name": name}

@@ -102,3 +102,16 @@ def test_a_link_stays_a_link(folder: Path, tmp_path: Path) -> None:
     assert ytheta(*command).returncode in (0, 1)
     assert (tmp_path / "link.toml").is_symlink()
     assert (tmp_path / "model.toml").read_text().startswith("# Written by ytheta.")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_simulation_replaces_a_simulation_but_no_other_log(suffix: str, folder: Path, tmp_path: Path) -> None:
+    """A log that was written by write_log may be a recording."""
+    path = tmp_path / f"log{suffix}"
+    yt.write_log(yt.read_log(folder / "a.npz", yt.load("lu-two-link")), path)
+    before = path.read_bytes()
+    command = ("simulate", "lu-two-link", "--seconds", "0.1", "-o", str(path))
+    assert f"{path} exists, and it is not a simulation; choose another name" in refused(*command)
+    assert path.read_bytes() == before
+    assert ytheta(*command, "--force").returncode == 0
+    assert ytheta(*command).returncode == 0

@@ -211,6 +211,27 @@ def test_the_loss_of_the_scheduler_ends_in_one_sentence(capfd: pytest.CaptureFix
     assert capfd.readouterr().err == ""
 
 
+def test_the_loss_of_all_workers_ends_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scheduler stays, without workers, as if the machines that had them were switched off."""
+    monkeypatch.setattr(dask_engine, "MAX_WITHOUT_WORKERS", 2.0)
+    program = SCHEDULER.replace("await scheduler.finished()", "await asyncio.sleep(3.0)").replace(
+        "asyncio.run(", "        await scheduler.finished()\nasyncio.run("
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as scheduler:
+        assert scheduler.stdout is not None
+        address = scheduler.stdout.readline().strip()
+        try:
+            with open_engine(address) as workers:
+                start = time.monotonic()
+                with pytest.raises(InputError, match=r"all workers of .* are lost, .* within 2 s; start some with"):
+                    list(workers.map_in_order(slow_square, range(1000)))
+                assert 4.0 < time.monotonic() - start < 20.0
+        finally:
+            scheduler.kill()
+
+
 CUT_WHILE_GATHERING = """
         def cut(comm, keys, serializers=None):
             comm.abort()

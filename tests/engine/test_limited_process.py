@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +21,14 @@ from tests.support.paths import ROOT
 from tests.support.processes import assert_ends, is_running
 from ytheta import errors
 from ytheta.engine.child_process import Reply
-from ytheta.engine.limited_process import EndReason, LimitedProcess, ProcessEndedError, ProcessLimits, run_limited
+from ytheta.engine.limited_process import (
+    MAX_HEAD_SIZE,
+    EndReason,
+    LimitedProcess,
+    ProcessEndedError,
+    ProcessLimits,
+    run_limited,
+)
 
 FUNCTIONS = "tests.support.child_functions"
 AMPLE = ProcessLimits(memory=2**32, seconds=60.0, processor_seconds=60.0)
@@ -51,6 +60,18 @@ def test_blocks_arrive_as_they_are() -> None:
     reply = call("repeat", sizes)
     assert reply.content == list(sizes)
     assert list(reply.blocks) == [b"\x00" * 3, b"", b"\x02" * 3 * 10**6]
+
+
+def test_an_answer_is_bounded_before_it_is_received() -> None:
+    bounded = replace(AMPLE, reply=1000)
+    assert len(call("repeat", {"a": 400, "b": 600}, bounded).blocks) == 2
+    reason, text = end("repeat", {"a": 400, "b": 601}, bounded)
+    assert reason is EndReason.OUT_OF_MEMORY
+    assert text == "its content has 1e-06 GB, but only 1e-06 GB are expected"
+    assert end("join", ["a" * MAX_HEAD_SIZE], AMPLE) == (
+        EndReason.OUT_OF_MEMORY,
+        "it lists more than any log contains",
+    )
 
 
 def test_a_conversation_keeps_what_was_read() -> None:
@@ -212,3 +233,31 @@ def test_no_timer_is_left() -> None:
     before = threading.active_count()
     call("tell_pid")
     assert threading.active_count() <= before + 1  # it may be about to end
+
+
+@on_linux
+def test_an_isolated_process_only_reads_what_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("home", "robot"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("text")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        request = {
+            "readable": str(tmp_path / "robot" / "file"),
+            "other": str(tmp_path / "home" / "file"),
+            "home": str(tmp_path / "home"),
+            "port": str(server.getsockname()[1]),
+            "pid": str(os.getpid()),
+        }
+        attempts, failed = call("attempt", request, replace(AMPLE, readable=(tmp_path / "robot",))).content
+        assert failed == dict.fromkeys([name for name in attempts if name != "read"], "PermissionError")
+        assert (tmp_path / "robot" / "file").read_text() == "text"
+        _, failed = call("attempt", request).content  # the twin: without isolation, all of it is possible
+        assert failed == {}
+
+
+@on_linux
+def test_an_isolated_process_has_threads_and_libraries(tmp_path: Path) -> None:
+    isolated = replace(AMPLE, readable=(tmp_path,))
+    for module in ("numpy", "scipy.io", "polars", "xacro"):
+        assert call("tell_module", module, isolated).content == "found"

@@ -30,6 +30,23 @@ def test_paths_that_cannot_be_written_are_refused_beforehand(tmp_path: Path) -> 
     assert (kept.read_text(), os.listdir(tmp_path)) == ("x", ["kept.toml"])
 
 
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    for mode in (0o600, 0o640, 0o644):
+        path.write_text("old")
+        path.chmod(mode)
+        with write_atomically(path) as file:
+            file.write_text("new")
+        assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match=r"pipe\.csv is not a regular file, and would be replaced by one"):
+        check_writable(tmp_path / "pipe.csv", ".csv")
+
+
 def test_an_interrupted_write_leaves_nothing_behind(tmp_path: Path) -> None:
     def interrupt() -> None:
         with write_atomically(tmp_path / "a.txt") as file:

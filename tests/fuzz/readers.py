@@ -15,7 +15,9 @@ import numpy as np
 
 from tests.fuzz.archives import mutate_npz, mutate_parquet
 from tests.fuzz.mutation import Mutation, mutate_bytes, mutate_text, mutate_xml
+from tests.fuzz.structures import mutate_hdf5, mutate_mat, mutate_table, mutate_toml, mutate_yaml
 from ytheta.errors import YthetaError
+from ytheta.excitation.trajectory_files import load_trajectory
 from ytheta.files.atomic import is_own_file
 from ytheta.files.expressions import parse_expression
 from ytheta.files.symbols import parse_angle, parse_scalar
@@ -156,30 +158,31 @@ CHEAP, COSTLY = 100_000, 20_000  # numbers of inputs of a long run
 ISOLATED, SLOW = 4_000, 1_000  # … if every input starts a process, a quick or a slow one
 ALL = (
     Reader("expression", "text.txt", mutate_text, _parse_expression, CHEAP),
-    Reader("mapping", "mapping.toml", mutate_text, read_mapping, CHEAP),
-    Reader("csv", "log.csv", mutate_text, _read_log, CHEAP),
+    Reader("mapping", "mapping.toml", mutate_toml, read_mapping, CHEAP),
+    Reader("csv", "log.csv", mutate_table, _read_log, CHEAP),
     Reader("npz", "log.npz", mutate_npz, _read_log, CHEAP),
     Reader("parquet", "log.parquet", mutate_parquet, _read_log, CHEAP),
     Reader("mcap", "log.mcap", mutate_bytes, _read_bag, COSTLY),
     Reader("db3", "log.db3", mutate_bytes, _read_bag, COSTLY),
-    Reader("bag", "metadata.yaml", mutate_text, _read_bag_folder, COSTLY, seed_files="bag/*.db3"),
+    Reader("bag", "metadata.yaml", mutate_yaml, _read_bag_folder, COSTLY, seed_files="bag/*.db3"),
     Reader("ros1", "log.bag", mutate_bytes, _read_log, COSTLY),
-    Reader("echo", "log.csv", mutate_text, _read_log, CHEAP),
+    Reader("echo", "log.csv", mutate_table, _read_log, CHEAP),
     Reader("jsonl", "log.jsonl", mutate_text, _read_log, CHEAP),
-    Reader("hdf5", "log.h5", mutate_bytes, _read_log, ISOLATED),
-    Reader("mat", "log.mat", mutate_bytes, _read_log, ISOLATED),
-    Reader("mat73", "log.mat", mutate_bytes, _read_log, ISOLATED),
+    Reader("hdf5", "log.h5", mutate_hdf5, _read_log, ISOLATED),
+    Reader("mat", "log.mat", mutate_mat, _read_log, ISOLATED),
+    Reader("mat73", "log.mat", mutate_hdf5, _read_log, ISOLATED),
     Reader("lerobot", "info.json", mutate_text, _read_dataset, COSTLY, seed_files="files/*.parquet"),
     Reader("episodes", "file-000.parquet", mutate_parquet, _read_dataset, COSTLY, seed_files="files/*.json"),
     Reader("reference", "log.csv", mutate_text, _read_reference, COSTLY),
     Reader("urdf", "robot.urdf", mutate_xml, _read_robot, CHEAP),
     Reader("mjcf", "robot.xml", mutate_xml, _read_robot, COSTLY),
     Reader("sdf", "robot.sdf", mutate_xml, _read_robot, COSTLY, seed_files="models/*.sdf"),
-    Reader("toml", "robot.toml", mutate_text, _read_robot, COSTLY),
-    Reader("loops", "robot.yaml", mutate_text, _read_parallel_robot, COSTLY, seed_files="tree/robot.urdf"),
+    Reader("toml", "robot.toml", mutate_toml, _read_robot, COSTLY),
+    Reader("loops", "robot.yaml", mutate_yaml, _read_parallel_robot, COSTLY, seed_files="tree/robot.urdf"),
     Reader("xacro", "robot.urdf.xacro", mutate_xml, _read_robot, SLOW),
-    Reader("model", "model.toml", mutate_text, read_model, COSTLY),
-    Reader("predict", "model.toml", mutate_text, _predict, COSTLY),
+    Reader("model", "model.toml", mutate_toml, read_model, COSTLY),
+    Reader("predict", "model.toml", mutate_toml, _predict, COSTLY),
+    Reader("trajectory", "motion.toml", mutate_toml, load_trajectory, CHEAP),
     Reader("output", "file.npz", mutate_bytes, _recognize_output, CHEAP),
     Reader("cache", "file", mutate_bytes, _read_cache, CHEAP),
 )

@@ -19,6 +19,7 @@ import polars as pl
 from tests.fuzz.readers import CACHE_KEY
 from tests.support.arm_logs import WITH_FRICTION, identified_arm
 from tests.support.array_files import name_matrices, write_hdf5, write_lerobot, write_mat, write_mat73
+from tests.support.basis_cases import BASES
 from tests.support.joint_state_bags import write_bag, write_ros1_bag
 from tests.support.log_files import ARM, ARM_COLUMNS, ARM_LOG, format_csv
 from tests.support.mjcf_models import GEOM, mechanism_text, spring_text, world_text
@@ -30,6 +31,8 @@ from tests.support.sdf_models import MODELS as SDF_MODELS
 from tests.support.toml_robots import TWO
 from tests.support.urdf_arm import ARM as URDF_ARM
 from tests.support.urdf_arm import FIXED_TOOL
+from ytheta.excitation.trajectories import Fourier, Trajectory
+from ytheta.excitation.trajectory_files import format_coefficients
 from ytheta.identification.model_file import save_model
 from ytheta.native import cache
 
@@ -147,6 +150,13 @@ def _model(folder: Path) -> Iterator[bytes]:
         yield (work / "arm.model.toml").read_bytes()
         return
     yield save_model(identified_arm(work)[0], work / "arm.model.toml").read_bytes()
+
+
+def _trajectory(_folder: Path) -> Iterator[bytes]:
+    for basis in BASES.values():
+        coefficients = np.zeros((basis.size, 2))  # a file is accepted only if its motion starts at rest
+        coefficients[0 if isinstance(basis, Fourier) else slice(None)] = 0.3, -0.2
+        yield format_coefficients(Trajectory(("joint1", "joint2"), basis, 2, coefficients)).encode()
 
 
 def _csv(_folder: Path) -> Iterator[bytes]:
@@ -299,6 +309,7 @@ SEEDS: dict[str, Callable[[Path], Iterator[bytes]]] = {
     "toml": _robot_toml,
     "model": _model,
     "predict": _model,
+    "trajectory": _trajectory,
     "output": _own_files,
     "cache": _cache,
 }

@@ -26,7 +26,8 @@ from tests.fuzz.outcomes import MAX_MEMORY, MAX_SECONDS, Outcome
 from tests.fuzz.readers import READERS, Reader, lay_out, read_seeds
 from ytheta.errors import YthetaError
 
-MAX_ADDRESSES = 16 * MAX_MEMORY  # bytes; more than that is refused by the system, and the machine stays usable
+MAX_ADDRESSES = 8 * MAX_MEMORY  # bytes, of which Polars reserves 2 GB; more is refused, and the machine stays usable
+MAX_PROCESSOR_SECONDS = 4 * MAX_SECONDS  # for one input; after that the system ends the process
 
 
 def main(seeds: Path, descriptor: int, jobs: list[tuple[str, int, int, int]]) -> None:
@@ -41,7 +42,14 @@ def main(seeds: Path, descriptor: int, jobs: list[tuple[str, int, int, int]]) ->
             for number in range(first, last):
                 path.write_bytes(reader.make_input(contents, seed, number))
                 _report(descriptor, number)
+                _limit_processor_time()
                 _report(descriptor, *read_input(reader, path))
+
+
+def _limit_processor_time() -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime + MAX_PROCESSOR_SECONDS) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def read_input(reader: Reader, path: Path) -> tuple[Outcome, str]:

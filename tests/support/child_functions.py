@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from ytheta import errors
@@ -117,3 +118,31 @@ def start_and_work(request: str) -> Reply:
     with open(request, "w", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")
     return work(600.0)
+
+
+def attempt(request: dict[str, str]) -> Reply:
+    """Try what no reader of a file needs, and answer with what has failed and how."""
+    import socket
+    import subprocess
+
+    attempts: dict[str, Any] = {
+        "read": Path(request["readable"]).read_text,
+        "read elsewhere": Path(request["other"]).read_text,
+        "list home": lambda: os.listdir(request["home"]),
+        "write": lambda: Path(request["readable"]).write_text("text"),
+        "create": lambda: Path(request["readable"] + ".new").write_text("text"),
+        "truncate": lambda: os.truncate(request["readable"], 0),
+        "remove": lambda: os.unlink(request["readable"]),
+        "connect": lambda: socket.create_connection(("127.0.0.1", int(request["port"])), timeout=5.0),
+        "connect locally": lambda: socket.socket(socket.AF_UNIX),
+        "start a program": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
+        "start a process": lambda: os.fork() or os._exit(0),
+        "send a signal": lambda: os.kill(int(request["pid"]), 0),
+    }
+    failed: dict[str, str] = {}
+    for name, act in attempts.items():
+        try:
+            act()
+        except OSError as error:
+            failed[name] = type(error).__name__
+    return Reply([list(attempts), failed])

@@ -420,11 +420,17 @@ def excite(
                 **shared,
             )
     _print_findings(excitation, verbose=verbose)
+    if not excitation.violations:
+        from ytheta.files.atomic import write_together
+
+        with write_together():
+            for path in output or ():
+                excitation.save(path, rate=rate)
     for path in output or ():
         if excitation.violations:
             print_note(f"{path} was not written, since the motion exceeds limits", warning=True)
         else:
-            print_note(f"wrote {excitation.save(path, rate=rate)}")
+            print_note(f"wrote {path}")
     if report is not None:
         print_note(f"wrote {excitation.report(report)}")
     print_value(excitation, as_json=as_json, verbose=verbose)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -131,6 +132,10 @@ def print_value(value: Displayed, *, as_json: bool, verbose: bool = False) -> No
         find_view(value).print(make_console(), value, **options)
 
 
+# Control characters (C1), line separators, and characters that change the direction of text: JSON need not escape them.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
 def print_json(data: object) -> None:
     """Print one JSON object on stdout. Raise InputError if the object contains a number that is not finite."""
     import json
@@ -141,7 +146,7 @@ def print_json(data: object) -> None:
         raise InputError(
             "a number of the result is not finite; check the magnitudes of the robot's parameters"
         ) from None
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
 def make_console() -> Console:

@@ -361,7 +361,7 @@ def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...], *
     from ytheta.simulation.result import list_log_paths
 
     for path in list_log_paths(output, runs):
-        check_output(str(path), (), inputs, force=force, kind="log")
+        check_output(str(path), (), inputs, force=force, kind="simulation")
 
 
 def _choose_every(every: int | None, output: str | None) -> int | None:

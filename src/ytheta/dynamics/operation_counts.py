@@ -24,14 +24,18 @@ from ytheta.robot.robot import Robot
 # accepts the robot is counted, because the tracing time of the closed forms grows quadratically.
 # Chosen on: rule of thumb.
 MAX_JOINTS_TO_COUNT_ALL = 12
+# Largest number of joints for which anything is counted that grows with the square of it or more: regressors and base
+# parameters. Chosen on: chains; 120 joints took 12 s and 0.6 GB, and 300 joints 113 s and 3.4 GB as reported.
+MAX_COUNTED_JOINTS = 100
 
 
 def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why it is not counted."""
     counts: dict[str, dict[str, Any]] = {}
     for name, reason in formulations(robot).items():
-        if reason is None and counts and len(robot.movable) > MAX_JOINTS_TO_COUNT_ALL:
-            reason = f"accepted, but not counted for more than {MAX_JOINTS_TO_COUNT_ALL} joints"
+        max_joints = MAX_JOINTS_TO_COUNT_ALL if counts else MAX_COUNTED_JOINTS
+        if reason is None and len(robot.movable) > max_joints:
+            reason = f"accepted, but not counted for more than {max_joints} joints"
         if reason is None:
             count = count_operations(regressor_graph(robot, formulation=name))
             counts[name] = {"multiplications": count.multiplications, "additions": count.additions}

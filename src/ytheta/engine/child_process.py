@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from typing import IO, Any
 
 from ytheta import errors
+from ytheta.engine.isolation import isolate
 from ytheta.errors import InputError, YthetaError
 
 try:
@@ -38,6 +39,8 @@ def serve(task: dict[str, Any]) -> None:
     os.dup2(2, 1)  # what libraries print is no part of an answer
     try:
         _limit_memory(task["memory"])
+        if task["readable"] is not None:
+            isolate(task["readable"])
         waiting: SimpleQueue[Any] = SimpleQueue()
         threading.Thread(target=_receive_requests, args=(requests, waiting), daemon=True).start()
         while True:

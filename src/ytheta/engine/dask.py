@@ -7,8 +7,8 @@ Work        The work is a task of its own, on which the tasks of all items depen
 Security    A cluster of this machine listens on the loopback device only, and accepts only connections with the
             certificate of this run: otherwise any user of the machine could run code in its workers. For a running
             cluster, ``tls://HOST:PORT`` uses the certificates in Dask's own configuration.
-Loss        While results are awaited, the connection is watched: if the scheduler is gone, the client would wait. A
-            lost connection cancels all tasks, so a scheduler that answers again does not help this run.
+Loss        While results are awaited, the connection is watched: if the scheduler or all workers are gone, the client
+            would wait. A lost connection cancels all tasks, so a scheduler that answers again does not help this run.
 
 The workers of a local cluster are new processes that import the program which started them. A script that opens such an
 engine must do so under ``if __name__ == "__main__":``, as with ``multiprocessing``.
@@ -17,6 +17,7 @@ engine must do so under ``if __name__ == "__main__":``, as with ``multiprocessin
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import multiprocessing
 import signal
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 5.0  # within which a scheduler and its workers must answer
 POLL_INTERVAL = 0.5  # between two looks at the connection while a result is awaited
 MAX_DISCONNECTED = 5.0  # after which a scheduler that does not answer is lost
+MAX_WITHOUT_WORKERS = 30.0  # after which a scheduler whose workers are all gone is not waited for any more
 DASK_SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1TiB",  # no warnings about large items
     "distributed.scheduler.http.routes": [],
@@ -93,7 +95,8 @@ class Dask:
     def _await(self, future: Future) -> Any:
         """Return the result of a task; raise InputError if the scheduler is lost."""
         distributed = import_distributed()
-        connected, patience = time.monotonic(), POLL_INTERVAL
+        connected = staffed = time.monotonic()
+        patience = POLL_INTERVAL
         while True:
             try:
                 return future.result(timeout=patience)
@@ -109,6 +112,21 @@ class Dask:
                 connected = time.monotonic()
             elif time.monotonic() - connected > MAX_DISCONNECTED:
                 raise self._make_lost_error()
+            if self._has_workers():
+                staffed = time.monotonic()
+            elif time.monotonic() - staffed > MAX_WITHOUT_WORKERS:
+                raise InputError(
+                    f"all workers of the scheduler at {self.address} are lost, and none has come back within "
+                    f"{MAX_WITHOUT_WORKERS:g} s; start some with: dask worker {self.address}"
+                )
+
+    def _has_workers(self) -> bool:
+        """Whether the scheduler has workers; it is not asked if the connection is lost."""
+        distributed = import_distributed()
+        try:
+            return self.client.status == "running" and bool(self.client.nthreads())
+        except (OSError, TimeoutError, distributed.client.ClosedClientError):
+            return False
 
     def _make_lost_error(self) -> InputError:
         return InputError(f"the scheduler at {self.address} is lost; start it again, and repeat this")
@@ -217,14 +235,17 @@ def _check_versions(client: Client, address: str) -> None:
 
 @contextmanager
 def _silence_logs() -> Iterator[None]:
-    """Keep Dask from printing what becomes an error of one sentence."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    """Keep Dask and asyncio from printing what becomes an error of one sentence."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "asyncio", "tornado")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        gc.collect()  # tasks that were lost report their errors when they are removed
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _apply_settings() -> Any:

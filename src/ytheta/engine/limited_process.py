@@ -29,6 +29,9 @@ from typing import IO, Any
 from ytheta import errors
 from ytheta.engine.child_process import OUT_OF_MEMORY, Reply
 
+# Largest number of bytes of the JSON of an answer. Chosen on: rule of thumb.
+MAX_HEAD_SIZE = 2**24
+
 START = (
     "import json, sys; task = json.loads(sys.argv[1]); sys.path[:] = task['path']\n"
     "from ytheta.engine.child_process import serve; serve(task)"
@@ -40,12 +43,16 @@ class ProcessLimits:
     """What a child process may use.
 
     ``memory``: bytes, those of its libraries included; a file that it writes may be as large. ``seconds``: wall-clock
-    time for each answer, with the start of the process for the first. ``processor_seconds``: likewise.
+    time for each answer, with the start of the process for the first. ``processor_seconds``: likewise. ``reply``: bytes
+    of all blocks of an answer, which this process receives; its JSON has at most ``MAX_HEAD_SIZE``. ``readable``:
+    the only files and folders that it may read, see ``isolation``; None leaves it all rights of the user.
     """
 
     memory: int
     seconds: float
     processor_seconds: float
+    reply: int = MAX_HEAD_SIZE
+    readable: tuple[Path, ...] | None = None
 
 
 class EndReason(Enum):
@@ -62,6 +69,10 @@ class ProcessEndedError(Exception):
     def __init__(self, message: str, reason: EndReason) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class _LargeReplyError(Exception):
+    """An answer is larger than the limit; the message is a clause that says so."""
 
 
 class LimitedProcess:
@@ -81,6 +92,7 @@ class LimitedProcess:
             "function": function,
             "memory": limits.memory,
             "processor_seconds": limits.processor_seconds,
+            "readable": None if limits.readable is None else [str(path.resolve()) for path in limits.readable],
         }
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", START, json.dumps(task)],
@@ -108,6 +120,9 @@ class LimitedProcess:
             timer.start()
             try:
                 head, blocks = self._exchange(line)
+            except _LargeReplyError as error:
+                self.close()
+                raise ProcessEndedError(str(error), EndReason.OUT_OF_MEMORY) from None
             except (EOFError, OSError, ValueError):  # ValueError: the process was closed
                 raise self._make_error(self._process.wait()) from None
             except BaseException:  # such as an interruption: the next answer would be the rest of this one
@@ -136,10 +151,16 @@ class LimitedProcess:
         assert self._process.stdout is not None
         self._process.stdin.write(line)
         self._process.stdin.flush()
-        answer = self._process.stdout.readline()
+        answer = self._process.stdout.readline(MAX_HEAD_SIZE)
+        if len(answer) == MAX_HEAD_SIZE:
+            raise _LargeReplyError("it lists more than any log contains")
         if not answer.endswith(b"\n"):
             raise EOFError
         head: dict[str, Any] = json.loads(answer)
+        if (size := sum(head["sizes"])) > self._limits.reply:
+            raise _LargeReplyError(
+                f"its content has {size / 1e9:.3g} GB, but only {self._limits.reply / 1e9:.3g} GB are expected"
+            )
         return head, [_receive_block(self._process.stdout, size) for size in head["sizes"]]
 
     def _make_error(self, code: int) -> ProcessEndedError:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -19,8 +18,18 @@ from ytheta.arguments import check_path
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.exporting.source import ExportInput, ExportSource, Format, find_source
-from ytheta.files.atomic import PREFIX, check_writable, create_temporary, write_atomically
+from ytheta.files.atomic import (
+    check_writable,
+    create_temporary,
+    create_temporary_folder,
+    declare_output,
+    exchange_folders,
+    write_atomically,
+    write_together,
+)
 from ytheta.findings import Finding
+
+MAX_OTHER_FILES = 100  # in a folder of exported files that is replaced as a whole
 
 # The module and the name of every format; modules are imported when they are needed.
 FORMATS = {
@@ -166,22 +175,29 @@ def check_targets(paths: Iterable[Path], *, force: bool, force_option: str = "fo
 
 
 def write_files(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
-    """Write files, and return their paths. A new folder appears with all of its files.
+    """Write files, and return their paths. Several files in a folder appear all at once, with the folder.
 
-    In a folder that exists, every file is written to a temporary one first, so that a full disk changes nothing. If one
-    of them cannot be renamed, those that were renamed before get their old content back.
+    If a folder exists, a new one with the old and the new files takes its place in one step. On systems that cannot do
+    this, and in folders with folders in them, every file is written to a temporary one first, so that a full disk
+    changes nothing. If one of them cannot be renamed, those that were renamed before get their old content back.
     """
-    new_folders = {path.parent for path in files if not path.parent.exists()}
-    for folder in new_folders:
-        _write_folder(folder, {path.name: content for path, content in files.items() if path.parent == folder})
-    replaced = {path: content for path, content in files.items() if path.parent not in new_folders}
+    done: set[Path] = set()
+    for folder in {path.parent for path in files}:
+        contents = {path.name: content for path, content in files.items() if path.parent == folder}
+        if not folder.exists():
+            _write_folder(folder, contents)
+            done.add(folder)
+        elif len(contents) > 1 and _swap_folder(folder, contents):
+            done.add(folder)
+    replaced = {path: content for path, content in files.items() if path.parent not in done}
     with ExitStack() as backups:
         if len(replaced) > 1:  # a single file is replaced in one step
             for path in replaced:
                 backups.enter_context(_restore_on_failure(path))
-        with ExitStack() as stack:  # all temporary files are renamed at its end
+        with write_together():
             for path, content in replaced.items():
-                stack.enter_context(write_atomically(path)).write_bytes(content)
+                with write_atomically(path) as file:
+                    file.write_bytes(content)
     return tuple(files)
 
 
@@ -209,15 +225,40 @@ def _restore_on_failure(path: Path) -> Iterator[None]:
 
 def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write a new folder under another name, and rename it."""
-    temporary = None
     try:
-        temporary = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder.parent))
-        temporary.chmod(0o755)
-        for name, content in files.items():
-            (temporary / name).write_bytes(content)
-        temporary.rename(folder)
+        with create_temporary_folder(folder) as temporary:
+            temporary.chmod(0o755)
+            for name, content in files.items():
+                (temporary / name).write_bytes(content)
+            temporary.rename(folder)
     except OSError as error:
-        if temporary is not None:
-            with suppress(OSError):
-                shutil.rmtree(temporary)
         raise InputError(f"{folder} cannot be written: {error.strerror or error}; check the folder") from None
+
+
+def _swap_folder(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Let a new folder, with the other files of the old one, take its place in one step; return whether it did.
+
+    A folder in which somebody works stays, and so does one with folders, links or many other files.
+    """
+    target = Path(os.path.realpath(folder))
+    for name in files:
+        declare_output(target / name)
+    try:
+        entries = list(os.scandir(target))
+        others = [entry for entry in entries if entry.name not in files]
+        if Path.cwd().is_relative_to(target) or target.is_mount() or len(others) > MAX_OTHER_FILES:
+            return False
+        if not all(entry.is_file(follow_symlinks=False) for entry in entries):
+            return False
+        with create_temporary_folder(target) as temporary:
+            shutil.copystat(target, temporary)
+            for name, content in files.items():
+                (temporary / name).write_bytes(content)
+                if (target / name).exists():
+                    shutil.copymode(target / name, temporary / name)
+            for entry in others:
+                os.link(entry.path, temporary / entry.name)
+            exchange_folders(temporary, target)  # what is removed at the end is the old folder
+    except OSError:  # not on this system, or the disk is full: writing the files one by one will tell
+        return False
+    return True

@@ -15,12 +15,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ytheta.errors import InputError, RobotFileError
 from ytheta.exporting.source import ExportSource
-from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.bounded import XACRO_EXTENSION, read_bytes, resolve_reference
 from ytheta.files.toml import parse_toml
 from ytheta.files.xml_document import Node, parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.reading.load import XACRO_EXTENSION
 from ytheta.robot.reading.xacro import expand_xacro
 
 _NAME = re.compile(rb"<([^\s/>]+)")

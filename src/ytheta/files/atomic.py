@@ -9,9 +9,11 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any, Literal
 
 from ytheta.arguments import check_path
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -34,8 +37,11 @@ def check_writable(path: str | Path, *endings: str) -> Path:
         raise InputError(f"{path}: this file must have the extension {allowed}; change its name")
     try:
         with suppress(FileNotFoundError):
-            if stat.S_ISDIR(path.stat().st_mode):
+            kind = path.stat().st_mode
+            if stat.S_ISDIR(kind):
                 raise InputError(f"{path} is a folder; give the name of a file in it")
+            if not stat.S_ISREG(kind):
+                raise InputError(f"{path} is not a regular file, and would be replaced by one; choose another name")
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
         target = Path(os.path.realpath(path))  # what is written if the path is a link
@@ -72,13 +78,54 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     remove_stale_files(target.parent)
     try:
-        with create_temporary(target) as temporary:
+        with ExitStack() as stack:
+            group = _group.get()
+            temporary = (stack if group is None else group.temporaries).enter_context(create_temporary(target))
             yield temporary
             with open(temporary, "rb+") as file:
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+            if group is None:
+                _replace(temporary, target)
+            else:
+                group.renames.append((temporary, target))
     except OSError as error:
         raise _make_write_error(path, error) from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    temporaries: ExitStack
+    renames: list[tuple[Path, Path]]
+
+
+_group: ContextVar[_Group | None] = ContextVar("group", default=None)
+
+
+@contextmanager
+def write_together() -> Iterator[None]:
+    """Let the files that ``write_atomically`` writes in a ``with`` block appear one right after the other at its end.
+
+    If anything fails before, none of them appears. A process that is killed exactly then can leave some of them old.
+    """
+    with ExitStack() as temporaries:
+        group = _Group(temporaries, [])
+        token = _group.set(group)
+        try:
+            yield
+        finally:
+            _group.reset(token)
+        for temporary, target in group.renames:
+            try:
+                _replace(temporary, target)
+            except OSError as error:
+                raise _make_write_error(target, error) from None
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Rename a temporary file; it gets the permissions of the file that it replaces."""
+    with suppress(FileNotFoundError):
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+    os.replace(temporary, target)
 
 
 def _make_write_error(path: Path, error: Exception) -> InputError:
@@ -118,11 +165,42 @@ def create_temporary(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
         os.close(descriptor)
 
 
+@contextmanager
+def create_temporary_folder(path: Path) -> Iterator[Path]:
+    """Yield a new empty folder beside ``path``; remove what has its name at the end."""
+    remove_stale_files(path.parent)
+    temporary = path.with_name(f"{PREFIX}{secrets.token_hex(8)}")
+    temporary.mkdir()
+    descriptor = os.open(temporary, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if descriptor is not None:
+            _lock(descriptor, wait=True)
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+EXCHANGE, CURRENT_FOLDER = 2, -100  # RENAME_EXCHANGE and AT_FDCWD. Fixed by: Linux.
+
+
+def exchange_folders(first: Path, second: Path) -> None:
+    """Exchange the names of two folders in one step; OSError if the system cannot."""
+    import ctypes  # imported here, since few commands need it
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
+    if rename is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    if rename(CURRENT_FOLDER, os.fsencode(first), CURRENT_FOLDER, os.fsencode(second), EXCHANGE):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
 def remove_stale_files(folder: Path) -> None:
-    """Remove temporary files in a folder that no process is writing."""
+    """Remove temporary files and folders in a folder that no process is writing."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if _NAME.fullmatch(entry.name) and not entry.is_symlink():
                 _remove_if_stale(Path(entry.path))
 
 
@@ -139,9 +217,12 @@ def _create_locked(path: Path, mode: int) -> tuple[int, Path]:
 
 def _remove_if_stale(path: Path) -> None:
     with suppress(OSError):  # it was renamed or removed, or belongs to someone else
-        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        is_folder = path.is_dir()
+        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR | getattr(os, "O_BINARY", 0))
         try:
-            if _lock(descriptor, wait=False):
+            if _lock(descriptor, wait=False) and is_folder:
+                shutil.rmtree(path, ignore_errors=True)
+            elif not is_folder and _lock(descriptor, wait=False):
                 path.unlink()
         finally:
             os.close(descriptor)
@@ -257,7 +338,7 @@ MARK = "ytheta"
 TOML_MARK = f"# Written by {MARK}."
 HTML_MARK = f'<meta name="generator" content="{MARK}'
 HEAD_BYTES = 4096  # within which the mark of a text file stands
-FileKind = Literal["model", "trajectory", "log", "prediction"]
+FileKind = Literal["model", "trajectory", "log", "simulation", "prediction"]
 # Lines that only one kind of TOML file has. A robot description has neither, so that no command overwrites it.
 TOML_LINES: dict[FileKind, bytes] = {"model": rb"^\[identification\]", "trajectory": rb"^parametrisation *="}
 MAX_TOML_BYTES = 64 * 1024 * 1024  # of a file whose kind is looked for
@@ -286,8 +367,9 @@ def _has_parquet_mark(path: Path, kind: FileKind | None) -> bool:
     import polars as pl
 
     try:
-        found = pl.read_parquet_metadata(path).get(MARK)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        with catch_panics():
+            found = pl.read_parquet_metadata(path).get(MARK)
+    except (pl.exceptions.PolarsError, OSError):
         return False
     return found is not None and kind in (None, found)
 

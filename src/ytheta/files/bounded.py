@@ -11,6 +11,7 @@ from ytheta.files.atomic import report_input
 
 # Largest robot description (bytes) that is read. Chosen on: the largest ones in public use, which have about 1 MB.
 MAX_ROBOT_SIZE = 16 * 1024 * 1024
+XACRO_EXTENSION = ".xacro"  # of files that are programs
 
 
 def read_bytes(path: Path) -> bytes:
@@ -73,7 +74,8 @@ def find_robot_folder(path: Path) -> Path:
 def resolve_reference(reference: str, path: Path, where: str, allow_paths: Sequence[Path] = ()) -> Path | None:
     """Return the path of a file that is to be opened, or None for a ``package://`` reference.
 
-    No file is opened here. Raises RobotFileError if the reference leaves the robot's folder and ``allow_paths``.
+    No file is opened here. Raises RobotFileError if the reference leaves the robot's folder and ``allow_paths``, or if
+    it is a xacro file: its expansion can run code, so only the user can ask for it.
     """
     try:
         inside, target = _locate(reference, path, allow_paths)
@@ -81,6 +83,12 @@ def resolve_reference(reference: str, path: Path, where: str, allow_paths: Seque
         raise RobotFileError(
             f"{where}: the path {reference!r} cannot be resolved: {_describe_cause(error)}; correct or remove it"
         ) from None
+    if target is not None and target.suffix.lower() == XACRO_EXTENSION:
+        raise RobotFileError(
+            f"{where}: {reference!r} is a xacro file, which can run code, so it is expanded only if you name it "
+            f"yourself; write its expansion with: ytheta export {target.name} --to urdf -o "
+            f"{target.name.partition('.')[0]}.urdf, and name that file here"
+        )
     if inside:
         if target is not None:
             report_input(target)

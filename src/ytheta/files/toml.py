@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import tomllib
+from itertools import accumulate
 from typing import Any
 
 from ytheta.errors import InputError, RobotFileError, suggest_names
@@ -216,17 +218,45 @@ def describe_value(value: object) -> str:
 
 
 # Parsing TOML: every text that is not a valid document gives an InputError of one sentence.
+#
+# The time and memory that tomllib takes grow with the square of the depth of keys (a.a.a = 1), and it reads lists in
+# lists by recursion. Therefore the depth is measured first, in one pass over the text.
+
+# Largest depth of dotted keys, and of lists and tables in each other. Chosen on: rule of thumb; the catalog is within it.
+MAX_DEPTH = 32
+# Strings, which may not be closed, comments, and spaces within a line; what remains are bare keys, numbers and signs.
+_IGNORED = re.compile(
+    r"""
+    "{3} (?: [^"\\] | \\. | "(?!"") )*+ (?: "{3,5} | \Z ) | "{1} (?: [^"\\\n] | \\. )*+ "?
+    | '{3} (?: [^'] | '(?!'') )*+ (?: '{3,5} | \Z ) | '{1} [^'\n]*+ '?
+    | \# [^\n]*+ | [ \t]++
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_DEEP_KEY = re.compile(rf"(?<![\w.-])(?:[\w-]*+\.){{{MAX_DEPTH}}}")
+_NO_BRACKETS = re.compile(r"[^][{}]+")
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def parse_toml(content: bytes, name: str) -> dict[str, Any]:
     """Return the tables of a TOML document; ``name`` is the name of its file in error messages."""
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        if _is_too_deep(text):
+            raise InputError(f"{name}: keys, lists or tables are nested too deeply; flatten them")
+        return tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: this is not text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name}: this is not valid TOML: {error}; correct it") from None
     except RecursionError:
-        raise InputError(f"{name}: lists or tables are nested too deeply; flatten them") from None
+        raise InputError(f"{name}: keys, lists or tables are nested too deeply; flatten them") from None
     except (ValueError, OverflowError):
         raise InputError(f"{name}: a number has too many digits; write it as a float such as 1.5e3") from None
+
+
+def _is_too_deep(text: str) -> bool:
+    bare = _IGNORED.sub("", text)
+    brackets = _NO_BRACKETS.sub("", bare)
+    depth = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+    return depth > MAX_DEPTH or _DEEP_KEY.search(bare) is not None

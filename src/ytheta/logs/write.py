@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.files.atomic import MARK, check_writable, write_atomically, write_table
+from ytheta.files.atomic import MARK, FileKind, check_writable, write_atomically, write_table
 from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float
 
@@ -15,14 +15,19 @@ SUFFIXES = (".csv", ".parquet", ".npz")
 
 def write_log(log: Log, path: str | Path) -> Path:
     """Write a log in the format given by the file extension. The file is written atomically."""
+    return write_marked_log(log, path, "log")
+
+
+def write_marked_log(log: Log, path: str | Path, kind: FileKind) -> Path:
+    """Write a log as ``write_log`` does, as a file of this kind: commands overwrite simulations, but no other logs."""
     check_is_log(log)
     path = check_writable(path, *SUFFIXES)
     columns = _name_columns(log)
     with write_atomically(path) as file:
         if path.suffix.lower() == ".npz":
-            np.savez_compressed(file, **columns, **{MARK: np.array("log")})  # type: ignore[arg-type]  # the stubs take any keyword for allow_pickle
+            np.savez_compressed(file, **columns, **{MARK: np.array(kind)})  # type: ignore[arg-type]  # the stubs take any keyword for allow_pickle
         else:
-            write_table(columns, file, suffix=path.suffix, content="log")
+            write_table(columns, file, suffix=path.suffix, content=kind)
     return path
 
 

@@ -18,7 +18,7 @@ from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_unknown_fields
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
-from ytheta.logs.write import SUFFIXES, write_log
+from ytheta.logs.write import SUFFIXES, write_marked_log
 from ytheta.robot.parameters import is_dissipative
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
@@ -192,7 +192,9 @@ class Simulation(Reported):
     def save_finished(self, path: str | Path) -> tuple[Path, ...]:
         """Write logs as ``save`` does and return their paths; there may be none, as findings about logs say."""
         paths = list_log_paths(path, len(self))
-        return tuple(write_log(self.log(run), each) for run, each in enumerate(paths) if self.finished[run])
+        return tuple(
+            write_marked_log(self.log(run), each, "simulation") for run, each in enumerate(paths) if self.finished[run]
+        )
 
     def to_text(self, *, width: int = 120, verbose: bool = False) -> str:
         """Return the tables of the command as text of this width; with ``verbose``, all parameters are listed."""

@@ -1,4 +1,4 @@
-"""Viewer: a scene in the browser, served by viser on the loopback interface only.
+"""Viewer: a scene in the browser, served by viser on the loopback interface, for its own page only.
 
 Nodes of the scene: ``/robot/LINK`` is the frame of a link; below it are ``ellipsoid``, ``capsule-K`` and ``bone-K``.
 Sliders move the joints. A motion is played in real time or at another speed.
@@ -25,12 +25,12 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerJoint
 from ytheta.viewing.motion import PICTURE_RATE, PlayedMotion
+from ytheta.viewing.private_server import HOST, start_private_server
 from ytheta.viewing.scene import Pose, SamplesByActuated, Scene
 
 if TYPE_CHECKING:
     import viser
 
-HOST = "127.0.0.1"
 ELLIPSOID_COLOUR, CAPSULE_COLOUR, BONE_COLOUR = (33, 102, 172), (217, 72, 15), (60, 70, 84)
 SUSPECT_COLOUR = (179, 38, 30)  # of the ellipsoid of an inertia that no rigid body has
 MIN_SEMI_AXIS = 1e-3  # m; flat bodies are drawn with this thickness
@@ -49,6 +49,7 @@ class Viewer:
     scene     what is drawn
     motion    what is played; None without a log or a trajectory
     server    the server of viser
+    token     the part of the address without which nobody can connect
     Q         actuated coordinates that are shown
     findings  findings about the collision shapes and the log
     """
@@ -56,6 +57,7 @@ class Viewer:
     scene: Scene
     motion: PlayedMotion | None
     server: viser.ViserServer
+    token: str
     Q: PerJoint
     findings: tuple[Finding, ...] = ()
     _sliders: dict[int, Any] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Viewer:
     @property
     def address(self) -> str:
         """The address to open in a browser of this machine."""
-        return f"http://{HOST}:{self.server.get_port()}"
+        return f"http://{HOST}:{self.server.get_port()}/{self.token}"
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -138,10 +140,10 @@ def start_viewer(
     """Start a server on the loopback interface; it takes the next free port if this one is in use."""
     viser = _import_viser()
     with redirect_stdout(StringIO()):  # viser prints its own address
-        server = viser.ViserServer(host=HOST, port=port, label=scene.robot.name, verbose=False)
+        server, token = start_private_server(viser, port=port, label=scene.robot.name)
     try:
-        server.gui.configure_theme(show_share_button=False)  # it would publish the page through another server
-        viewer = Viewer(scene, motion, server, _find_start(scene, motion), findings)
+        server.gui.configure_theme(show_share_button=False)  # it has no effect, see private_server
+        viewer = Viewer(scene, motion, server, token, _find_start(scene, motion), findings)
         _add_robot(viewer, capsules)
         _add_controls(viewer)
         viewer.show(viewer.Q)

@@ -114,6 +114,8 @@ def test_a_sampling_rate_replaces_the_time_column(tmp_path: Path) -> None:
         ({"motor": {"matrix": [[1, 2]]}}, ("as many rows",)),
         ({"motor": {"matrx": [[1]]}}, ("'matrx'", "'matrix'")),
         ({"rows": [5, 5]}, ("empty",)),
+        ({"scale": {"t": []}}, ("[scale]", "'t' is an empty list")),
+        ({"offset": {"q": []}}, ("[offset]", "'q' is an empty list")),
         ({"rows": [0, 1000]}, ("beyond the 150 rows",)),
         ({"rows": 5}, ("[start, stop]",)),
         ({"skip": -1}, ("'skip'", "-1")),

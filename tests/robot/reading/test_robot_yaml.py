@@ -284,6 +284,8 @@ def test_a_table_that_belongs_to_another_file_is_said(tmp_path: Path) -> None:
         ),
         ("closed_loop: &a [[end, top]]\ntype: *a\n", "has aliases"),
         ("[1, 2", "is not valid YAML"),
+        ("name_mot: !!timestamp x\n", "name_mot should be a list, not 'x'"),
+        ("name_mot: " + "[" * 20_000, "nested too deeply"),
         ("- 1\n", "should contain keys"),
         ("closed_loop: 3\n", "closed_loop should be a list"),
     ],

@@ -38,9 +38,9 @@ def test_the_name_in_package_xml_counts_more_than_the_name_of_a_folder(tmp_path:
     only_called = make_folder(real / "urdf" / "arm")
     make_folder(real / "urdf" / "deeper")
     path = real / "urdf" / "deeper" / "arm.xacro"
-    assert list_packages(path, trusted=True)["arm"] == real
+    assert list_packages(path, is_xacro=True)["arm"] == real
     (real / "package.xml").unlink()
-    assert list_packages(path, trusted=True)["arm"] == only_called
+    assert list_packages(path, is_xacro=True)["arm"] == only_called
 
 
 def test_packages_beside_folders_around_the_description_are_found(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_only_xacro_files_reach_folders_without_package_xml(tmp_path: Path) -> N
     beside = make_folder(tmp_path / "secrets")
     assert "secrets" not in list_packages(path)
     assert locate_in_package("package://secrets/key", list_packages(path)) is None
-    assert list_packages(path, trusted=True)["secrets"] == beside
+    assert list_packages(path, is_xacro=True)["secrets"] == beside
 
 
 def test_shared_folders_around_a_description_are_not_its_package(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xacrodoc import XacroDoc
 
+from tests.support.command import refused
+from tests.support.log_files import ARM_LOG, format_csv, name_columns
 from tests.support.paths import SHARED_ROBOTS
+from ytheta.engine.limited_process import ProcessLimits
 from ytheta.errors import InputError, MissingExtraError, RobotFileError
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot.reading import xacro as expand
@@ -265,18 +270,100 @@ def test_without_xacrodoc_the_message_contains_the_command(tmp_path: Path, monke
         load(path)
 
 
-def test_toml_files_name_arguments_of_the_xacro_file_that_they_extend(tmp_path: Path) -> None:
-    """Those that are given to load override them, and a TOML file that extends nothing has none."""
-    write(tmp_path)
-    path = tmp_path / "arm.toml"
-    path.write_text('extends = "arm.urdf.xacro"\n[xacro_args]\nlength = 3\n')
-    assert load(path).joint("q1").placement.translation == (0.0, 0.0, 1.5)
-    assert load(path, xacro_args={"length": "2"}).joint("q1").placement.translation == (0.0, 0.0, 1.0)
-    path.write_text('extends = "arm.urdf.xacro"\n')
-    assert load(path).joint("q1").placement.translation == (0.0, 0.0, 0.25)
-    path.write_text('extends = "arm.urdf.xacro"\n[xacro_args]\nlength = [3]\n')
-    with pytest.raises(RobotFileError, match="length should be a string, a number, or true or false"):
-        load(path)
-    path.write_text('# this robot extends nothing\n[[link]]\nname = "base"\n')
-    with pytest.raises(InputError, match=r"xacro_args: this is not a \.xacro file"):
-        load(path, xacro_args={"length": "2"})
+# An expression that gets past the check of names in xacro's expressions, and runs any code.
+CODE = (
+    "(lambda c: [k for k in ''.__class__.__base__.__subclasses__() if k.__name__ == '_wrap_close'][0]"
+    ".__init__.__globals__['{call}'](*c))({arguments})"
+)
+
+
+def write_attack(folder: Path, call: str, arguments: str) -> Path:
+    code = CODE.format(call=call, arguments=arguments)
+    return write(folder, f'<material name="n${{{code}}}"/>', name="evil.xacro")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("arm.toml", 'extends = "evil.xacro"\n'),
+        ("arm.toml", 'extends = "link.urdf"\n'),  # a symbolic link to the xacro file
+        ("arm.xml", '<mujoco><include file="evil.xacro"/></mujoco>'),
+        ("arm.sdf", '<sdf version="1.9"><model name="m"><include><uri>evil.xacro</uri></include></model></sdf>'),
+    ],
+)
+def test_only_the_user_can_have_a_xacro_file_expanded(name: str, content: str, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    write_attack(tmp_path, "mkdir", f"['{marker}']")
+    (tmp_path / "link.urdf").symlink_to(tmp_path / "evil.xacro")
+    (tmp_path / name).write_text(content)
+    with pytest.raises(RobotFileError, match=r"is a xacro file, which can run code, so it is expanded only if you"):
+        load(tmp_path / name)
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "evil.model.toml", "run.csv"],
+        ["check", "evil.model.toml", "run.csv"],
+        ["inspect", "evil.model.toml"],
+        ["identify", "ur10", "run.csv", "--prior", "evil.model.toml"],
+        ["export", "evil.model.toml", "--to", "urdf", "-o", "new.urdf"],
+        ["export", "ur10", "--to", "urdf", "-o", "new.urdf", "--description", "evil.model.toml"],
+    ],
+)
+def test_no_command_runs_code_of_a_model_file(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_attack(tmp_path, "mkdir", f"['{tmp_path / 'marker'}']")
+    Path("evil.model.toml").write_text('extends = "evil.xacro"\n')
+    Path("run.csv").write_text(format_csv(name_columns(ARM_LOG)))
+    assert "is a xacro file, which can run code" in refused(*arguments, cwd=tmp_path)
+    assert not Path("marker").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems isolate no process")
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [("system", "['mkdir {marker}']"), ("mkdir", "['{marker}']"), ("listdir", "['{home}']"), ("remove", "['{file}']")],
+)
+def test_a_xacro_file_that_runs_code_changes_and_reaches_nothing(
+    call: str, arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, marker = tmp_path / "home", tmp_path / "home" / "robots" / "marker"
+    file = home / "robots" / "file"
+    file.parent.mkdir(parents=True)
+    file.write_text("text")
+    monkeypatch.setenv("HOME", str(home))
+    path = write_attack(home / "robots", call, arguments.format(marker=marker, home=home, file=file))
+    if call == "system":
+        load(path)  # the exit code of the shell, which did not start, is part of a name
+    else:
+        with pytest.raises(RobotFileError, match=r"cannot be expanded: .*Permission denied"):
+            load(path)
+    assert not marker.exists()
+    assert file.read_text() == "text"
+    monkeypatch.setattr("ytheta.robot.reading.xacro.ProcessLimits", make_open_limits)  # the twin: without isolation
+    load(path)
+    assert marker.exists() or not file.exists() or call == "listdir"
+
+
+def make_open_limits(*limits: Any, **more: Any) -> ProcessLimits:
+    return ProcessLimits(*limits, **{**more, "readable": None})
+
+
+def test_home_is_hidden_from_a_xacro_file_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only visible files beside it can be read, and packages."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "arm_description").mkdir()
+    (tmp_path / "arm_description" / "package.xml").write_text("<package><name>arm_description</name></package>")
+    for name in (".secrets.yaml", "secrets/secrets.yaml", "beside.yaml", "arm_description/sizes.yaml"):
+        (tmp_path / name).write_text("a: 1")
+        path = write(tmp_path, f"""<material name="${{xacro.load_yaml('{name}')['a']}}"/>""")
+        if "secrets" in name and sys.platform == "linux":
+            with pytest.raises(RobotFileError, match="Permission denied"):
+                load(path)
+        else:
+            assert load(path).movable

@@ -164,8 +164,8 @@ def _classify_rotation(
         elif u is None:
             u, rotation = R[:, 2], RotationKind.PLANAR
         elif np.linalg.norm(np.cross(u, R[:, 2])) > 10 * ROUNDING_TOLERANCE:
-            rotation = RotationKind.SPATIAL
-    if u is None or rotation is RotationKind.SPATIAL:
+            return RotationKind.SPATIAL, None, True
+    if u is None:
         return rotation, None, True
     across = any(np.linalg.norm(np.cross(u, a)) > 10 * ROUNDING_TOLERANCE * np.linalg.norm(a) for a in accelerations)
     direction = remove_rounding(R.T @ u, 10.0)

@@ -292,6 +292,8 @@ class Section:
         if isinstance(value, np.ndarray):
             value = value.tolist()
         entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        if not entries:
+            raise self.make_error(f"{key!r} is an empty list; give one number for all joints, or one for each")
         known = None if units is None else units[key]
         return tuple(self._parse_number_or_unit(key, entry, known) for entry in entries)
 

@@ -305,6 +305,13 @@ def read_file(
 
     ``joints`` are the actuated coordinates of the robot, ``locked`` its locked joints.
     """
+    table = _read_format(path, joints, locked=locked, skip=skip, topic=topic)
+    return replace(table, stored_size=path.stat().st_size) if path.is_file() else table
+
+
+def _read_format(
+    path: Path, joints: Sequence[str], *, locked: Sequence[str], skip: int, topic: str | None
+) -> ColumnTable:
     is_folder = _check_path(path)
     suffix = path.suffix.lower()
     if skip and (is_folder or suffix not in TEXT_SUFFIXES):

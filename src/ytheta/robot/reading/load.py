@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
-from ytheta.files.bounded import read_bytes, resolve_reference
+from ytheta.files.bounded import XACRO_EXTENSION, read_bytes, resolve_reference
 from ytheta.files.toml import parse_toml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.locking import lock_joints
@@ -23,7 +23,7 @@ from ytheta.robot.parts import find_driving_speed
 from ytheta.robot.reading import catalog, robot_yaml
 from ytheta.robot.reading.description_package import PREFIX, StoredDescription, find_description
 from ytheta.robot.reading.snap import Snapper
-from ytheta.robot.reading.toml import IDENTIFICATION, NO_XACRO_ARGS, read_toml
+from ytheta.robot.reading.toml import IDENTIFICATION, read_toml
 from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("ytheta")
 
 XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
-XACRO_EXTENSION = ".xacro"
 SDF_EXTENSIONS = (".sdf", ".world")
 # Largest number of files in a row that extend each other. Chosen on: rule of thumb.
 MAX_EXTENDED_FILES = 16
@@ -203,13 +202,11 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
 
     ``extended_by`` is a chain of files: each extends the next one, and the last one extends ``path``.
     """
+    if options.xacro_args and path.suffix.lower() != XACRO_EXTENSION:
+        raise InputError("xacro_args: this is not a .xacro file, so it has no arguments; leave them out")
     if path.suffix.lower() == ".toml":
         files = (*extended_by, path)
-
-        def read_extended(reference: str, xacro_args: Mapping[str, str]) -> Robot:
-            return _read_extended(reference, files, replace(options, xacro_args={**xacro_args, **options.xacro_args}))
-
-        return read_toml(path, options.snap, read_extended, has_xacro_args=bool(options.xacro_args))
+        return read_toml(path, options.snap, lambda reference: _read_extended(reference, files, options))
     content = read_bytes(path)
     if path.suffix.lower() not in (*XML_EXTENSIONS, *SDF_EXTENSIONS, XACRO_EXTENSION):
         raise RobotFileError(
@@ -223,8 +220,6 @@ def read_file(path: Path, options: DescriptionOptions, extended_by: tuple[Path, 
         content = expand_xacro(path, options.xacro_args, options.package_paths)
         root = parse_xml(content, path.with_name(f"{path.name} (expanded)"))
         check_is_robot(root, path)
-    elif options.xacro_args:
-        raise InputError(NO_XACRO_ARGS)
     else:
         root = parse_xml(content, path)
     robot = _choose_reader(root)(

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from ytheta.errors import InputError, MissingExtraError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_small_file
+from ytheta.files.yaml import parse_yaml
 from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import AXES, Frame
 from ytheta.robot.loops.independent import choose_actuated
@@ -29,8 +30,9 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Loop
 from ytheta.robot.robot import Robot
 
 FILE_NAME = "robot.yaml"
-# Largest robot.yaml (bytes) that is read. Chosen on: rule of thumb.
-MAX_SIZE = 1024 * 1024
+# Largest robot.yaml (bytes) that is read. Chosen on: those of Gepetto, which have up to 247 bytes.
+MAX_SIZE = 64 * 1024
+NO_VALUES = ("", "~", "null")  # of a key without a list
 KINDS = {"6d": JointKind.FIXED, "3d": JointKind.POINT}
 UNIVERSAL, FIXED = "ujoint_", "fixed"
 
@@ -102,21 +104,8 @@ def _read_table(path: Path) -> LoopTable:
 
 def _parse(path: Path) -> dict[str, object]:
     try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError(
-            f"{path.name} is read by PyYAML, which is not installed; install it with: pip install 'ytheta[xacro]'"
-        ) from None
-    try:
-        text = read_small_file(path, "a table of closed loops", max_size=MAX_SIZE).decode("utf-8")
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):  # nested aliases can make a small file huge
-                raise RobotFileError(f"{path.name} has aliases (*name), which are refused; write the lists in full")
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise RobotFileError(f"{path.name} is not valid YAML: {reason}; check the file") from None
-    except RobotFileError:
+        data = parse_yaml(read_small_file(path, "a table of closed loops", max_size=MAX_SIZE), path.name)
+    except MissingExtraError:
         raise
     except InputError as error:
         raise RobotFileError(str(error)) from None
@@ -126,7 +115,9 @@ def _parse(path: Path) -> dict[str, object]:
 
 
 def _get_list(data: dict[str, object], key: str, path: Path) -> list[object]:
-    value = data.get(key) or []
+    value = data.get(key, [])
+    if value in NO_VALUES:
+        return []
     if not isinstance(value, list):
         raise RobotFileError(f"{path.name}, {key} should be a list, not {str(value)[:40]!r}")
     return value

@@ -6,9 +6,10 @@ They are searched for in three groups of places:
 2. the folders around the description, the nearest first, and the folders in them;
 3. the folders of ``ROS_PACKAGE_PATH``, and ``share`` in those of ``AMENT_PREFIX_PATH``, and the folders in them.
 
-In each group, the name in a package.xml counts more than the name of a folder. A URDF may come from a stranger, so it
-cannot choose any folder of this machine: around it, only a folder with a package.xml, or one that contains the
-description, is a package. A xacro file is a program that the user trusts, so that any folder in group 2 may be one.
+In each group, the name in a package.xml counts more than the name of a folder. A description may come from a stranger,
+so it cannot choose any folder of this machine: around it, only a folder with a package.xml, or one that contains the
+description, is a package. Of a xacro file, folders inside of one that contains it are packages, too. Folders that many
+things share, such as /home and the home folder itself, are not.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ MAX_SUBFOLDERS = 2000
 _ROS_1, _ROS_2 = "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"
 
 
-def list_packages(path: Path, package_paths: Sequence[Path] = (), *, trusted: bool = False) -> dict[str, Path]:
+def list_packages(path: Path, package_paths: Sequence[Path] = (), *, is_xacro: bool = False) -> dict[str, Path]:
     """Return the folders of all packages that are found for a description, by name.
 
-    ``trusted``: a folder beside the description, or beside a folder around it, needs no package.xml.
+    ``is_xacro``: a folder beside the description, or beside a folder around it, needs no package.xml.
     """
     around = list_folders_around(path)
+    own = [around[0], *(folder for folder in around[1:] if not _is_shared(folder))]
+    beside = _list_candidates(folder for folder in own if not _is_shared(folder)) if is_xacro else ()
     packages: dict[str, Path] = {}
     for folders, by_name in (
         (package_paths, _list_candidates(package_paths)),
-        (around, _list_candidates(around) if trusted else _list_own_folders(around)),
+        (around, [*own, *beside]),
         (_list_ros_folders(), _list_candidates(_list_ros_folders())),
     ):
         for folder in _list_candidates(folders):
@@ -83,17 +86,20 @@ def read_package_name(manifest: Path) -> str | None:
     return match[1] if match else None
 
 
-def _list_own_folders(around: Sequence[Path]) -> list[Path]:
-    """Return the folders around a description that can be its package without a package.xml.
+def list_readable_paths(path: Path, package_paths: Sequence[Path], packages: Mapping[str, Path]) -> list[Path]:
+    """Return what the expansion of a xacro file may read: packages, and the folders around it that are not shared.
 
-    Folders that many things share, such as /home and the home folder itself, cannot, unless the description is in them.
+    Of a shared folder that contains the file itself, only the files are readable that are not hidden.
     """
-    home = Path.home()
-    return [
-        folder
-        for folder in around
-        if folder == around[0] or not (len(folder.parts) <= 2 or home.is_relative_to(folder))
-    ]
+    around = list_folders_around(path)
+    folders = [folder for folder in (*around, *packages.values()) if not _is_shared(folder)]
+    beside = [entry for entry in around[0].iterdir() if not entry.name.startswith(".") and entry.is_file()]
+    return [*package_paths, *folders, *beside]
+
+
+def _is_shared(folder: Path) -> bool:
+    """Whether many things share a folder, such as /home and the home folder itself."""
+    return len(folder.parts) <= 2 or Path.home().is_relative_to(folder)
 
 
 def _list_ros_folders() -> list[Path]:

@@ -9,7 +9,7 @@ inertias are unknown.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -34,37 +34,22 @@ FORMAT = 1
 UNSET = "unset"
 HOME = "home"
 IDENTIFICATION = "identification"
-NO_XACRO_ARGS = "xacro_args: this is not a .xacro file, so it has no arguments; leave them out"
 UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of identifications with unknown geometry
 
-ExtendedReader: TypeAlias = Callable[[str, Mapping[str, str]], Robot]
+ExtendedReader: TypeAlias = Callable[[str], Robot]
 
 
-def read_toml(path: Path, snap: float, extended: ExtendedReader, *, has_xacro_args: bool) -> Robot:
+def read_toml(path: Path, snap: float, extended: ExtendedReader) -> Robot:
     """Read a robot from a TOML file; ``parse_robot`` describes the arguments."""
-    return parse_robot(read_bytes(path), path, snap, extended, has_xacro_args=has_xacro_args)
+    return parse_robot(read_bytes(path), path, snap, extended)
 
 
-def parse_robot(
-    content: bytes,
-    path: Path,
-    snap: float,
-    extended: ExtendedReader | None = None,
-    *,
-    has_xacro_args: bool = False,
-) -> Robot:
-    """Return the robot of the content of a TOML file.
-
-    ``extended`` reads the robot that the file extends, with the xacro arguments of the file.
-    ``has_xacro_args``: the user gives xacro arguments, which is an error if the file does not extend another robot.
-    """
+def parse_robot(content: bytes, path: Path, snap: float, extended: ExtendedReader | None = None) -> Robot:
+    """Return the robot of the content of a TOML file; ``extended`` reads the robot that the file extends."""
     top = Table(_parse(content, path), path.name)
     if (number := top.number("format", FORMAT)) != FORMAT:
         raise top.error(f"format {number:g} is unknown, since this version reads format {FORMAT}; update ytheta")
-    xacro_args = _read_xacro_args(top.table("xacro_args"))
-    if (xacro_args or has_xacro_args) and not top.has("extends"):
-        raise top.error(NO_XACRO_ARGS)
-    base = _read_base(top, extended, xacro_args) if top.has("extends") else None
+    base = _read_base(top, extended) if top.has("extends") else None
     snapper = Snapper(0.0 if top.flag("exact", default=False) else snap)
     symbols = _read_symbols(top, snapper)
     top.lengths = frozenset(dict(symbols.lengths)) | frozenset(dict(base.lengths) if base else ())
@@ -91,23 +76,11 @@ def _read_locks(table: Table) -> dict[str, float | None]:
     return positions
 
 
-def _read_xacro_args(table: Table) -> dict[str, str]:
-    """Read the arguments of an extended xacro file; numbers and flags become the texts that xacro reads."""
-    arguments: dict[str, str] = {}
-    for name, value in table.items():
-        if isinstance(value, bool):
-            value = "true" if value else "false"
-        if not isinstance(value, str | int | float):
-            raise table.error(f"{name} should be a string, a number, or true or false, not {describe_value(value)}")
-        arguments[name] = str(value)
-    return arguments
-
-
-def _read_base(top: Table, extended: ExtendedReader | None, xacro_args: Mapping[str, str]) -> Robot:
+def _read_base(top: Table, extended: ExtendedReader | None) -> Robot:
     reference = top.text("extends")
     if extended is None:
         raise top.error(f"the robot extends another file, {reference!r}; read it with load")
-    return extended(reference, xacro_args)
+    return extended(reference)
 
 
 def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: FileSymbols) -> Robot:

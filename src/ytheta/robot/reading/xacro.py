@@ -1,8 +1,9 @@
 """Expansion of a xacro file to URDF.
 
-xacro evaluates Python expressions, reads YAML files and environment variables, and includes files of any path. A xacro
-file can therefore do what a program can do. The expansion runs in a child process with limits on time, memory and
-output. These limits stop mistakes; they do not make files from strangers safe.
+xacro evaluates Python expressions, reads YAML files and environment variables, and includes files of any path: a xacro
+file is a program. Therefore it is expanded only if the user names it, never because another file does. The expansion
+runs in a child process with limits on time, memory and output. On Linux, this process reads only the folders in which
+the packages of the robot may be, changes nothing, and reaches neither the network nor other programs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ytheta.engine.limited_process import EndReason, ProcessEndedError, ProcessL
 from ytheta.errors import RobotFileError
 from ytheta.files.bounded import MAX_ROBOT_SIZE, read_bytes
 from ytheta.files.xml_document import Node
-from ytheta.robot.reading.ros_packages import describe_search, list_packages
+from ytheta.robot.reading.ros_packages import describe_search, list_packages, list_readable_paths
 
 CHILD = "ytheta.robot.reading.xacro_process"  # not imported here, since only the child process needs it
 # Longest time (s) for the expansion of a xacro file. Chosen on: rule of thumb.
@@ -35,7 +36,7 @@ MAX_FILES_BESIDE, MAX_NAMED_FILES = 200, 5  # that are searched for an include, 
 def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequence[Path]) -> bytes:
     """Return the URDF of a xacro file. Packages are found in ``package_paths`` and around the file."""
     read_bytes(path)  # checks its kind and size, and names it as an input
-    packages = list_packages(path, package_paths, trusted=True)
+    packages = list_packages(path, package_paths, is_xacro=True)
     request = {
         "path": str(path.resolve()),
         "name": path.name,
@@ -45,9 +46,9 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], package_paths: Sequen
         "max_size": MAX_ROBOT_SIZE,
     }
     try:
-        reply = run_limited(
-            CHILD, "expand", request, ProcessLimits(MAX_MEMORY, MAX_SECONDS, processor_seconds=MAX_SECONDS)
-        )
+        readable = tuple(list_readable_paths(path, package_paths, packages))
+        limits = ProcessLimits(MAX_MEMORY, MAX_SECONDS, processor_seconds=MAX_SECONDS, readable=readable)
+        reply = run_limited(CHILD, "expand", request, limits)
     except ProcessEndedError as error:
         sentences = {
             EndReason.LATE: f"its expansion takes more than {MAX_SECONDS:.3g} s; check its macros and expressions",

@@ -167,10 +167,11 @@ def test_only_data_inside_the_file_are_read(tmp_path: Path) -> None:
 
 def test_sizes_are_checked_before_arrays_are_read(tmp_path: Path) -> None:
     path = tmp_path / "log.h5"
-    with h5py.File(path, "w") as file:
-        file.create_dataset("q", (10**9, 2), chunks=(1000, 2), dtype="f8")
-        file.create_dataset("t", (10**9,), chunks=(1000,), dtype="f8")
-    assert_file_refused(path, "has 8 GB but only 0 MB in the file")
+    for rows, message in ((10**9, "declares 1,000,000,000 rows in"), (10**7, "has 0.08 GB but only 0 MB in the file")):
+        with h5py.File(path, "w") as file:
+            file.create_dataset("q", (rows, 2), chunks=(1000, 2), dtype="f8")
+            file.create_dataset("t", (rows,), chunks=(1000,), dtype="f8")
+        assert_file_refused(path, message)
     bomb = write_mat(tmp_path / "bomb.mat", {"data": {"q": np.zeros((30_000_000, 2))}}, compressed=True)
     assert_file_refused(bomb, "needs too much memory")
 

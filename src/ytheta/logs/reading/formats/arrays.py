@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -23,12 +23,11 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.column_names import parse_time_name
 from ytheta.logs.reading.formats.array_server import make_unreadable_error
+from ytheta.logs.reading.formats.expansion import RECORDED
 from ytheta.logs.reading.memory import make_table
-from ytheta.logs.reading.table import ColumnTable, TableColumn
+from ytheta.logs.reading.table import MAX_FILE_COLUMNS, ColumnTable, FileColumns, TableColumn
 from ytheta.shapes import PerSample, Shaped
 
-# Largest number of columns of one array. Chosen on: reasoning; no log has so many.
-MAX_COLUMNS = 10_000
 MAX_LISTED = 6  # arrays; affects only the length of a message
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 MATLAB_HEADER_SIZE = 512  # bytes before the HDF5 content. Fixed by: the format MATLAB 7.3.
@@ -39,8 +38,8 @@ class ArrayColumn:
     """One column of an array; ``number`` is None if the array is a vector. ``transposed``: samples are columns."""
 
     array: StoredArray
-    number: int | None
     transposed: bool
+    number: int | None
 
     def __getitem__(self, rows: slice, /) -> PerSample:
         values = self.array.values
@@ -71,28 +70,32 @@ def _read(file: ArrayFile, joints: Sequence[str], topic: str | None) -> ColumnTa
         arrays = _select_scope(arrays, topic, str(file.path))
     arrays = [array for array in arrays if 0 not in array.shape and array.shape]
     recordings = split_recordings(arrays)
-    tables = [_make_array_table(file, each, joints) for each in recordings or [arrays]]
+    max_count = MAX_FILE_COLUMNS // max(1, len(recordings))
+    tables = [_make_array_table(file, each, joints, max_count) for each in recordings or [arrays]]
     return replace(join_tables(tables) if recordings else tables[0], topic=topic or "", has_groups=True)
 
 
-def _make_array_table(file: ArrayFile, arrays: Sequence[StoredArray], joints: Sequence[str]) -> ColumnTable:
+def _make_array_table(
+    file: ArrayFile, arrays: Sequence[StoredArray], joints: Sequence[str], max_count: int
+) -> ColumnTable:
     """Return the table of arrays that all have the same number of samples."""
-    source, others = str(file.path), dict(file.others)
+    source = str(file.path)
     samples = _find_samples(arrays, len(joints), source)
-    columns: list[tuple[str, TableColumn]] = []
+    columns = FileColumns(dict(file.others), max_count)
     for array in arrays:
         shape = _drop_ones(array.shape)
         if shape == (samples,):
             # The only column of a matrix q is called q1, as those of other matrices; vectors look the same in MATLAB.
             is_matrix = len(joints) == 1 and parse_time_name(array.name) is None and not array.name[-1:].isdigit()
-            columns.append((f"{array.name}1" if is_matrix else array.name, ArrayColumn(array, None, transposed=False)))
-        elif len(shape) == 2 and samples in shape and min(shape) <= MAX_COLUMNS:
+            name = f"{array.name}1" if is_matrix else array.name
+            columns.add(name, ArrayColumn(array, transposed=False, number=None), samples)
+        elif len(shape) == 2 and samples in shape:
             transposed = shape[0] != samples
             count = shape[0] if transposed else shape[1]
-            columns += [(f"{array.name}{k + 1}", ArrayColumn(array, k, transposed)) for k in range(count)]
+            columns.add_matrix(array.name, count, partial(ArrayColumn, array, transposed), samples)
         else:
-            others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
-    table = make_table(columns, [samples] * len(columns), others, source, kind=file.kind)
+            columns.others[array.name] = f"an array of shape {array.shape}, while the log has {samples} samples"
+    table = make_table(columns.named, columns.rows, columns.others, source, kind=file.kind)
     return replace(table, texts=merge_texts(file.texts, source))
 
 
@@ -151,11 +154,6 @@ MIN_MEMORY, MEMORY_PER_BYTE = 700 * 2**20, 40
 MIN_PROCESSOR_SECONDS, PROCESSOR_SECONDS_PER_BYTE = 3.0, 5e-8
 # Time in s, and that for each byte of the file. Chosen on: ten times the processor time, since the machine may be busy.
 MIN_SECONDS, SECONDS_PER_BYTE = 30.0, 5e-7
-# Size of a large array divided by its size in the file. Chosen on: reasoning; recorded numbers have noise, which cannot
-# be compressed much, so a small file that becomes large is not a log.
-MAX_CHECKED_RATIO = 100
-# Bytes up to which arrays may have any ratio. Chosen on: rule of thumb.
-MAX_UNCHECKED_SIZE = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +171,7 @@ class StoredArray:
         """The array as floating-point numbers."""
         size = 8 * math.prod(self.shape)
         stored = self.source.path.stat().st_size if self.stored_size is None else self.stored_size
-        if size > MAX_UNCHECKED_SIZE and size > MAX_CHECKED_RATIO * max(1, stored):
+        if not RECORDED.allows(size, stored):
             raise InputError(
                 f"{self.source.path}: the array {self.name!r} has {size / 1e9:.3g} GB but only {stored / 1e6:.3g} MB "
                 "in the file, so it is no record of a motion; check the file"
@@ -231,6 +229,8 @@ def _choose_limits(path: Path) -> ProcessLimits:
         MIN_MEMORY + MEMORY_PER_BYTE * size,
         MIN_SECONDS + SECONDS_PER_BYTE * size,
         MIN_PROCESSOR_SECONDS + PROCESSOR_SECONDS_PER_BYTE * size,
+        RECORDED.find_max_size(size),
+        readable=(path,),
     )
 
 

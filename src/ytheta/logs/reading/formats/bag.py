@@ -23,7 +23,7 @@ from ytheta.errors import InputError, MissingExtraError, YthetaError, suggest_na
 from ytheta.files.bounded import shorten
 from ytheta.logs.reading.column_names import is_command_name
 from ytheta.logs.reading.formats.bag_files import check_ros1_bag, open_bag_files
-from ytheta.logs.reading.formats.expansion import DamagedError
+from ytheta.logs.reading.formats.expansion import RECORDED, DamagedError
 from ytheta.logs.reading.joint_columns import describe_missing_joints, spell_joints
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
@@ -293,7 +293,9 @@ def _choose_limits(path: Path) -> ProcessLimits:
     files = [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
     size = sum(file.stat().st_size for file in files)
     seconds = MIN_SECONDS + SECONDS_PER_BYTE * size
-    return ProcessLimits(MIN_MEMORY + MEMORY_PER_BYTE * size, seconds, processor_seconds=seconds)
+    return ProcessLimits(
+        MIN_MEMORY + MEMORY_PER_BYTE * size, seconds, processor_seconds=seconds, reply=RECORDED.find_max_size(size)
+    )
 
 
 # --- in the child process

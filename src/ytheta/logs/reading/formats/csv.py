@@ -12,6 +12,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.cells import TextColumn, Vectors, parse_list, parse_vector, read_repeated_list
@@ -107,11 +109,9 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         frame = _parse_fields(path, dialect)
     except pl.exceptions.NoDataError:
         raise InputError(f"{path} contains column names but no data; record the motion again") from None
-    except pl.exceptions.PolarsError as error:
+    except InputError:
         _refuse_long_lines(path, dialect)
-        raise InputError(
-            f"{path} cannot be read as a text table: {str(error).splitlines()[0]}; export it again"
-        ) from None
+        raise
     # If every line ends with a separator, the last column is empty; this does not count as a row that was not parsed.
     used = [name for name in numbers if frame[name].null_count() < len(frame)] or numbers
     texts = _find_text_columns(path, dialect, [int(name) for name in numbers if name not in used])
@@ -160,20 +160,36 @@ def _parse_fields(path: Path, dialect: Dialect, *, text: int | None = None) -> p
     import polars as pl
 
     kinds = {str(k): pl.String if k == text else pl.Float64 for k in range(dialect.columns)}
-    return pl.read_csv(
-        normalize_text(path, dialect.separator, padded=dialect.padded),
-        has_header=False,
-        schema=kinds,
-        separator="," if dialect.separator == " " else dialect.separator,
-        decimal_comma=dialect.decimal_comma,
-        skip_lines=dialect.skip,
-        comment_prefix=dialect.comment,
-        quote_char='"' if dialect.quoted else None,
-        ignore_errors=True,
-        missing_columns="insert",
-        glob=False,
-        encoding="utf8-lossy",
-    )
+    with _explain_errors(path), catch_panics():
+        return pl.read_csv(
+            normalize_text(path, dialect.separator, padded=dialect.padded),
+            has_header=False,
+            schema=kinds,
+            separator="," if dialect.separator == " " else dialect.separator,
+            decimal_comma=dialect.decimal_comma,
+            skip_lines=dialect.skip,
+            comment_prefix=dialect.comment,
+            quote_char='"' if dialect.quoted else None,
+            ignore_errors=True,
+            missing_columns="insert",
+            glob=False,
+            encoding="utf8-lossy",
+        )
+
+
+@contextmanager
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn errors of Polars into an InputError, except that of a file without data."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.NoDataError:
+        raise
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{path} cannot be read as a text table: {str(error).splitlines()[0]}; export it again"
+        ) from None
 
 
 def _find_text_columns(path: Path, dialect: Dialect, candidates: Sequence[int]) -> dict[int, str]:

@@ -20,9 +20,13 @@ class ExpansionBound:
     max_checked_ratio: int
     max_unchecked_size: int
 
+    def find_max_size(self, size_in_file: int) -> int:
+        """Return the largest size in bytes of content that has a size in the file."""
+        return max(self.max_unchecked_size, self.max_checked_ratio * size_in_file)
+
     def allows(self, size: int, size_in_file: int) -> bool:
         """Whether content of a log may have a size."""
-        return size <= max(self.max_unchecked_size, self.max_checked_ratio * size_in_file)
+        return size <= self.find_max_size(size_in_file)
 
 
 # How much larger recorded content may be than in the file. Chosen on: reasoning; recorded numbers have noise, which

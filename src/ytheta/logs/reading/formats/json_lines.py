@@ -21,12 +21,10 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import MAX_COLUMNS, ColumnTable
 
 # Largest number of bytes of a line. Chosen on: reasoning; a sample has some hundred bytes.
 MAX_LINE_LENGTH = 1 << 20
-# Largest number of columns. Chosen on: reasoning; no log has so many.
-MAX_COLUMNS = 10_000
 # Depth of objects within objects. Chosen on: rule of thumb.
 MAX_DEPTH = 20
 NAME_KEYS = ("name", "names", "joint_names")

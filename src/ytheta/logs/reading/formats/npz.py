@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from ytheta.files.bounded import shorten
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.formats.expansion import RECORDED
 from ytheta.logs.reading.memory import list_texts, make_table
-from ytheta.logs.reading.table import ColumnTable
+from ytheta.logs.reading.table import ColumnTable, FileColumns
 from ytheta.shapes import PerSample, Shaped
 
 SUFFIX = ".npy"
@@ -44,22 +44,19 @@ def read_npz(path: Path) -> ColumnTable:
         if len(members) > MAX_ARRAYS:
             raise InputError(f"{path} has {len(members)} arrays; a log has at most {MAX_ARRAYS}, so check the file")
         arrays = [_read_header(path, archive, member) for member in members]
-    columns: list[tuple[str, NpzColumn]] = []
-    others: dict[str, str] = {}
+    columns = FileColumns()
     texts: dict[str, tuple[str, ...]] = {}
     for array in arrays:
         if array.dtype.kind in TEXTS and parse_label_name(array.name) is not None:
             texts[array.name] = list_texts(array.load())
         elif array.dtype.kind not in NUMBERS or len(array.shape) not in (1, 2):
-            others[array.name] = array.describe()
+            columns.others[array.name] = array.describe()
         elif len(array.shape) == 1 or (array.shape[1] == 1 and parse_time_name(array.name) is not None):
-            columns.append((array.name, NpzColumn(array)))
-        elif array.shape[1] > MAX_ARRAYS:
-            others[array.name] = f"an array with {array.shape[1]:,} columns"
+            columns.add(array.name, NpzColumn(array), array.shape[0])
         else:
-            columns += [(f"{array.name}{k + 1}", NpzColumn(array, k)) for k in range(array.shape[1])]
-    rows = [column.array.shape[0] for _, column in columns]
-    return replace(make_table(columns, rows, others, str(path), kind="NumPy archive"), texts=texts)
+            columns.add_matrix(array.name, array.shape[1], partial(NpzColumn, array), array.shape[0])
+    table = make_table(columns.named, columns.rows, columns.others, str(path), kind="NumPy archive")
+    return replace(table, texts=texts)
 
 
 @dataclass(frozen=True, eq=False)

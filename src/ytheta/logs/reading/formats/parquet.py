@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from ytheta.engine.child_process import Reply
 from ytheta.engine.limited_process import ProcessEndedError, ProcessLimits, run_limited
 from ytheta.errors import InputError
-from ytheta.logs.reading.cells import MAX_WIDTH, TextColumn, Vectors, read_repeated_list
+from ytheta.files.panics import catch_panics
+from ytheta.logs.reading.cells import MAX_WIDTH, TextColumn, VectorColumn, Vectors, read_repeated_list
 from ytheta.logs.reading.column_names import parse_label_name, parse_time_name
 from ytheta.logs.reading.formats.expansion import ENCODED, DamagedError
-from ytheta.logs.reading.table import ColumnTable, TableColumn
+from ytheta.logs.reading.table import ColumnTable, FileColumns, TableColumn
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
@@ -88,21 +89,23 @@ def read_parquet(path: Path) -> ColumnTable:
 
     sizes = DeclaredSizes(path)
     schema, rows = read_schema(path, sizes)
-    columns: list[tuple[str, TableColumn]] = []
+    columns = FileColumns()
     texts: dict[str, tuple[str, ...]] = {}
     for name, kind in schema.items():
         inner = getattr(kind, "inner", None)
         width = sizes.find_width(name) if inner is not None and rows else 0
         if inner is not None and inner.is_numeric() and 0 < width <= MAX_WIDTH:
             load = partial(_load_lists, path, name, sizes, width)
-            columns += Vectors(name, str(path), width, load).list_columns()
+            columns.add_matrix(name, width, partial(VectorColumn, Vectors(name, str(path), width, load)), rows)
         elif inner is not None and inner == pl.String and parse_label_name(name) is not None and width <= MAX_WIDTH:
             lists = _load_lists(path, name, sizes, width)
             texts[name] = read_repeated_list(lists, name, str(path))
         else:
-            columns.append((_name_index(name, kind, schema), _make_column(path, name, kind, sizes)))
-    names = tuple(name for name, _ in columns)
-    return ColumnTable(names, [column for _, column in columns], rows, kind="Parquet", texts=texts)
+            columns.add(_name_index(name, kind, schema), _make_column(path, name, kind, sizes), rows)
+    names = tuple(name for name, _ in columns.named)
+    return ColumnTable(
+        names, [column for _, column in columns.named], rows, kind="Parquet", texts=texts, others=columns.others
+    )
 
 
 def _name_index(name: str, kind: pl.DataType, schema: Iterable[str]) -> str:
@@ -186,8 +189,9 @@ def explain_errors(path: Path) -> Iterator[None]:
     import polars as pl
 
     try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, MemoryError) as error:
+        with catch_panics():
+            yield
+    except (pl.exceptions.PolarsError, OSError, MemoryError) as error:
         reason = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise InputError(
             f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"

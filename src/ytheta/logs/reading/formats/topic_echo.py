@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.files.panics import catch_panics
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import LogFindingCode
 from ytheta.logs.reading.formats.csv_dialect import parse_number, split_fields
@@ -62,17 +63,18 @@ def read_topic_echo(
         raise InputError(f"{path} contains the joints {', '.join(names)}; {describe_missing_joints(missing, joints)}")
     numeric = [0, 1, *range(FIRST_NAME + n, count)]
     try:
-        frame = pl.read_csv(
-            path,
-            has_header=False,
-            skip_lines=skip,
-            schema={str(k): pl.Float64 if k in numeric else pl.String for k in range(count)},
-            ignore_errors=True,
-            missing_columns="insert",
-            truncate_ragged_lines=True,
-            glob=False,
-            encoding="utf8-lossy",
-        )
+        with catch_panics():
+            frame = pl.read_csv(
+                path,
+                has_header=False,
+                skip_lines=skip,
+                schema={str(k): pl.Float64 if k in numeric else pl.String for k in range(count)},
+                ignore_errors=True,
+                missing_columns="insert",
+                truncate_ragged_lines=True,
+                glob=False,
+                encoding="utf8-lossy",
+            )
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{path} cannot be read as a text table: {reason}; record it again") from None

@@ -36,6 +36,9 @@ MAX_NESTED_MODELS = 30
 # Largest number of elements of the document with all included files. Chosen on: the largest robots in public use,
 # which have 10 000.
 MAX_ELEMENTS = 300_000
+# Largest number of includes of the document and of the files that it includes. Chosen on: the largest number of joints
+# of a robot.
+MAX_INCLUDES = 2000
 
 
 _MISSING = "models that the world includes were not found and are left out: {}"
@@ -50,6 +53,7 @@ class _Expansion:
     models: dict[Path, Node] = field(default_factory=dict)
     missing: list[MissingModelError] = field(default_factory=list)
     count: int = 0
+    includes: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,9 @@ def _convert_joint(node: Node) -> Node:
 
 
 def _include(node: Node, expansion: _Expansion, stack: Sequence[Path], depth: int) -> Node | None:
+    expansion.includes += 1
+    if expansion.includes > MAX_INCLUDES:
+        raise node.error(f"more than {MAX_INCLUDES} models are included; leave some models out")
     file = expansion.files.find_model(node)
     if file.resolve() in stack:
         raise node.error(f"the file {file.name!r} includes itself; remove one <include>")

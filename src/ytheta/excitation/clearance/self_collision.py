@@ -15,7 +15,12 @@ from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.distance import Segment, measure_segments
-from ytheta.excitation.clearance.link_capsules import LinkCapsule, LinkCapsules, find_link_capsules
+from ytheta.excitation.clearance.link_capsules import (
+    UNCHECKED,
+    LinkCapsule,
+    LinkCapsules,
+    find_link_capsules,
+)
 from ytheta.excitation.clearance.margins import (
     BodyPoses,
     Clearance,
@@ -32,7 +37,7 @@ from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 
-CODE = "self-collision"
+BY_DESIGN = "self-collision"  # code of findings about pairs that are close by design
 # Pairs whose capsules overlap in a larger share of the poses are not checked: that is due to the design of the
 # robot, or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are
 # checked for contact only. Chosen on: rule of thumb.
@@ -109,7 +114,7 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
         [margins[k] for k in kept],
         [names[k] for k in kept],
         slopes[kept],
-        findings=(*link_capsules.findings, *findings),
+        findings=findings,
     )
 
 
@@ -164,20 +169,26 @@ def _choose_pairs(
     findings = []
     for k, (a, b) in enumerate(pairs):
         links = (a.item.link, b.item.link)
-        if overlapping[k] > MAX_SHARE_TOO_CLOSE:
+        if overlapping[k] == 1.0:
+            statement = f"{names[k]} are not checked for collision, because they overlap in all poses"
+            findings.append(Finding(BY_DESIGN, Severity.NOTE, statement, names=links, fields={"share": 1.0}))
+        elif overlapping[k] > MAX_SHARE_TOO_CLOSE:
             statement = (
-                f"{names[k]} are not checked for collision, because they are too close in {100 * overlapping[k]:.0f} % "
-                "of the poses within the position limits"
+                f"{names[k]} are not checked for collision, because they overlap in {100 * overlapping[k]:.1f} % of "
+                "the poses within the position limits"
             )
-            fields = {"share": float(overlapping[k])}
-            findings.append(Finding(CODE, Severity.NOTE, statement, names=links, fields=fields))
+            fields = {"share": float(overlapping[k]), "what": f"collision of {names[k]}"}
+            findings.append(Finding(UNCHECKED, Severity.WARNING, statement, names=links, fields=fields))
         elif clearances[k] < clearance and not always_apart[k]:
             statement = (
                 f"{names[k]} are checked for contact only, because they are closer than {clearance:g} m in "
                 f"{100 * too_close[k]:.0f} % of the poses within the position limits"
             )
-            fields = {"share": float(too_close[k])}
-            findings.append(Finding(CODE, Severity.WARNING, statement, names=links, fields=fields))
+            fields = {"share": float(too_close[k]), "what": f"the clearance of {names[k]} (contact is)"}
+            # If the distance hardly changes, the design of the robot keeps them apart, and not the motion.
+            is_fixed = np.ptp(sampled.margins[:, k]) <= clearance
+            code, severity = (BY_DESIGN, Severity.NOTE) if is_fixed else (UNCHECKED, Severity.WARNING)
+            findings.append(Finding(code, severity, statement, names=links, fields=fields))
     return kept, clearances, findings
 
 

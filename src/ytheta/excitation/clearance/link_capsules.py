@@ -25,7 +25,8 @@ from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int, Matrix3, Vector3
 
-MAX_CAPSULES = 3  # Largest number of capsules of a link. Chosen on: rule of thumb.
+MAX_CAPSULES = 3  # Largest number of capsules that are fitted to a link. Chosen on: rule of thumb.
+MAX_GIVEN_CAPSULES = 4  # Capsules and spheres of a link that are used as they are described. Chosen on: rule of thumb.
 # Share of the volume that one more capsule must leave; otherwise there are fewer capsules. Chosen on: rule of thumb.
 WORTHWHILE_VOLUME = 0.94
 SPLIT_PLACES = 5  # Places along each principal axis at which a link is split by trial. Chosen on: rule of thumb.
@@ -41,7 +42,7 @@ class LinkCapsules:
 
 
 def find_link_capsules(robot: Robot) -> LinkCapsules:
-    """Return at most three capsules for each link, which together contain its collision shapes.
+    """Return a few capsules for each link, which together contain its collision shapes.
 
     A mesh that cannot be read is a finding that names the link. Links without shapes have no capsules.
     """
@@ -56,7 +57,7 @@ def find_link_capsules(robot: Robot) -> LinkCapsules:
 
 
 def _enclose_link(link: str, shapes: Sequence[CollisionShape], findings: list[Finding]) -> list[Capsule]:
-    if len(shapes) <= MAX_CAPSULES and all(shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes):
+    if len(shapes) <= MAX_GIVEN_CAPSULES and all(shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes):
         return [_to_capsule(shape) for shape in shapes]
     pieces: list[Piece] = []
     faults: list[str] = []

@@ -162,10 +162,15 @@ class Excitation(Reported):
         return tuple(dict.fromkeys(whats))
 
     @property
+    def is_poor(self) -> bool:
+        """Whether the motion does not tell some combinations of parameters apart."""
+        return not self.judged_condition_number <= MAX_SCALED_CONDITION
+
+    @property
     def grade(self) -> DesignGrade:
         if self.violations:
             return DesignGrade.UNSAFE
-        if not self.judged_condition_number <= MAX_SCALED_CONDITION:
+        if self.is_poor:
             return DesignGrade.POOR
         return DesignGrade.UNCHECKED if self.unchecked else DesignGrade.GOOD
 

@@ -262,6 +262,8 @@ def descend(
         if time.time() > deadline:
             raise StopIteration
 
+    if time.time() > deadline:
+        return candidate
     for stage in stages:
         if time.time() > deadline:
             break

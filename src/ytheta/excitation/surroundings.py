@@ -97,7 +97,9 @@ def _make_floor(
         up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
         height = check_number("floor", floor, 'the height of the floor in metres, "base", or None')
         plane = make_wall(to_vector(height * up), to_vector(up), name="floor")
-        return [make_obstacle_clearance(robot, [plane], clearance=clearance, capsules=capsules)], []
+        statement = f"the floor is at {height:.4g} m; links keep {clearance:g} m from it"
+        note = Finding(FLOOR, Severity.NOTE, statement, fields={"height": height})
+        return [make_obstacle_clearance(robot, [plane], clearance=clearance, capsules=capsules)], [note]
     remedy = "give the height of the floor, or say that there is none, with the option floor"
     if size == 0.0:
         statement = "the floor is not checked, because without gravity nothing says where it is"
@@ -112,11 +114,15 @@ def _make_floor(
     except InputError as error:
         return [], [Finding(UNCHECKED, Severity.WARNING, f"the {name} is not checked: {error}", remedy, fields={"what": f"a {name}"})]
     share = float((path.compute_margins(spread_poses(robot, SAMPLED_POSES)) >= 0.0).all(axis=1).mean())
-    place, fields = f"the height of the base, {float(up @ base):.4g} m", {"share": share}
+    height = float(up @ base)
+    place, fields = f"the height of the base, {height:.4g} m", {"share": share, "height": height}
     if share == 0.0:
         statement = f"the {name} is not checked: at {place}, it would leave no pose within the position limits"
         return [], [Finding(UNCHECKED, Severity.WARNING, statement, remedy, fields=fields | {"what": f"a {name}"})]
-    statement = f"the {name} is assumed at {place}; {100 * share:.3g} % of the poses within the position limits keep it"
+    statement = (
+        f"the {name} is assumed at {place}; links keep {clearance:g} m from it, as they do in {100 * share:.3g} % of the "
+        "poses within the position limits"
+    )
     rare = share < MIN_SHARE_ABOVE_FLOOR
     findings = [Finding(FLOOR, Severity.WARNING if rare else Severity.NOTE, statement, remedy, fields=fields)]
     if hangs:

@@ -42,6 +42,9 @@ BY_DESIGN = "self-collision"  # code of findings about pairs that are close by d
 # robot, or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are
 # checked for contact only. Chosen on: rule of thumb.
 MAX_SHARE_TOO_CLOSE = 0.95
+# The same share for links that two joints connect: if most poses are closer than the clearance, the design of the robot
+# does not have it. Chosen on: rule of thumb; UR5 and Panda with clearances of 10 and 50 mm.
+MAX_SHARE_TOO_CLOSE_BY_DESIGN = 0.5
 # Number of joints between two links, for which the sampled poses are dense enough to say that the links never touch.
 # Chosen on: reasoning, 1000 poses are 1/30 of the range apart in the plane of two joints.
 MAX_JOINTS_BY_DESIGN = 2
@@ -167,10 +170,12 @@ def _choose_pairs(
     The sampled margins are distances of the surfaces.
     """
     overlapping, too_close = ((sampled.margins < limit).mean(axis=0) for limit in (0.0, clearance))
-    clearances = [0.0 if share > MAX_SHARE_TOO_CLOSE else clearance for share in too_close]
-    always_apart = _prove_apart(robot, replace(sampled, margins=sampled.margins - np.array(clearances)), slopes)
+    is_near = np.count_nonzero(slopes, axis=1) <= MAX_JOINTS_BY_DESIGN
+    limits = np.where(is_near, MAX_SHARE_TOO_CLOSE_BY_DESIGN, MAX_SHARE_TOO_CLOSE)
+    clearances = np.where(too_close > limits, 0.0, clearance)
+    always_apart = _prove_apart(robot, replace(sampled, margins=sampled.margins - clearances), slopes)
     # Links that two joints connect are often close in all poses. If no pose lets them touch, no motion can.
-    by_design = (overlapping == 0.0) & (too_close > 0.0) & (np.count_nonzero(slopes, axis=1) <= MAX_JOINTS_BY_DESIGN)
+    by_design = (overlapping == 0.0) & (too_close > 0.0) & is_near
     checkable = (overlapping <= MAX_SHARE_TOO_CLOSE) & ~by_design
     kept = [k for k in range(len(pairs)) if checkable[k] and not always_apart[k]]
     findings = []
@@ -195,7 +200,7 @@ def _choose_pairs(
             )
             fields = {"share": float(too_close[k]), "what": f"the clearance of {names[k]} (contact is)"}
             findings.append(Finding(UNCHECKED, Severity.WARNING, statement, names=links, fields=fields))
-    return kept, clearances, findings
+    return kept, clearances.tolist(), findings
 
 
 def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray, "margins joints"]) -> list[bool]:

@@ -139,8 +139,7 @@ ClearanceDistance = Annotated[
     typer.Option("--clearance", metavar="M", help="Distance of links from each other, the floor and obstacles, in m."),
 ]
 Floor = Annotated[
-    float | None,
-    typer.Option(metavar="M", help="Height of the floor, which no link may touch, in m; by default that of the base."),
+    str, typer.Option(metavar="M", help="Height of the floor, which no link may touch, in m, or base for that of the base.")
 ]
 NoFloor = Annotated[bool, typer.Option("--no-floor", help="Check no floor; by default, one at the height of the base.")]
 Obstacles = Annotated[
@@ -261,6 +260,11 @@ def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], lis
     return boxes
 
 
+def parse_floor(text: str) -> float | str:
+    """Parse the height of a floor, or ``base``."""
+    return BASE if text == BASE else _parse_number(text, f"--floor {text!r}", "a height in metres, such as -0.8, or base")
+
+
 def parse_payload(text: str | None) -> float | yt.Inertia | None:
     """Parse a mass, or a mass and its centre such as ``3@0,0,0.1``."""
     if text is None:
@@ -309,6 +313,7 @@ def _parse_number(text: str, place: str, form: str, *, allow_infinite: bool = Fa
     return value
 
 
+BASE = "base"  # the floor at the height of the base
 MIN_TIME_LIMIT = 0.01  # s; what is left of a time limit that the start of the command has used up
 # Options of a search, which have no effect on a trajectory that is only assessed.
 SEARCH_OPTIONS = (
@@ -347,7 +352,7 @@ def excite(
     effort_margin: EffortMargin = 0.1,
     no_self_collision: NoSelfCollision = False,
     clearance: ClearanceDistance = 0.01,
-    floor: Floor = None,
+    floor: Floor = BASE,
     no_floor: NoFloor = False,
     obstacle: Obstacles = None,
     box: Boxes = None,
@@ -381,7 +386,7 @@ def excite(
     """
     searched = {name: value for name, value in locals().items() if name in SEARCH_OPTIONS}
     _check_mode(trajectory, slow, searched)
-    if no_floor and floor is not None:
+    if no_floor and floor != BASE:
         raise InputError("--floor and --no-floor contradict each other; leave one of the two out")
     inputs = (robot, model, trajectory, *(log or ()), *(log_options.mapping or ()))
     slow_output = [name_slow_file(path) for path in output or ()] if trajectory is None else []
@@ -417,7 +422,7 @@ def excite(
         "effort_margin": effort_margin,
         "self_collision": not no_self_collision,
         "clearance": clearance,
-        "floor": None if no_floor else "base" if floor is None else floor,
+        "floor": None if no_floor else parse_floor(floor),
         "obstacles": obstacles,
         "box": boxes,
         "rate": rate,

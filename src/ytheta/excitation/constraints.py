@@ -188,7 +188,9 @@ class RobotKernels(PickledByFields):
         columns = E.reshape(x.shape[1], len(x), -1)  # CasADi puts the matrices of the samples side by side
         return np.einsum("sc,csa->sa", by_coordinate, columns)
 
-    def bound_joint_steps(self, steps: SamplesByJoint, distances: SamplesByJoint) -> SamplesByJoint:
+    def bound_joint_steps(
+        self, steps: SamplesByJoint, distances: Float[np.ndarray, "samples movable"]
+    ) -> Float[np.ndarray, "samples movable"]:
         """Return how far all movable joints move at most between two samples.
 
         ``steps`` bound the motion of the actuated coordinates. Joints that loops move have no such bound; for them,

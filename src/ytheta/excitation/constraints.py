@@ -179,7 +179,9 @@ class RobotKernels(PickledByFields):
         factors, offset = self.robot.merged.coupling_map
         return np.asarray(x @ factors.T + offset)
 
-    def pull_back_positions(self, x: SamplesByCoordinate, gradient: SamplesByJoint) -> SamplesByJoint:
+    def pull_back_positions(
+        self, x: SamplesByCoordinate, gradient: Float[np.ndarray, "samples movable"]
+    ) -> SamplesByJoint:
         """Return a gradient with respect to q, from that with respect to the positions of all movable joints."""
         by_coordinate = gradient @ self.robot.merged.coupling_map[0]
         if self._loops is None:

@@ -161,7 +161,10 @@ def find_mesh_contacts(file: str, kind: pinocchio.GeometryType, trajectory: yt.T
         for k in own:
             place = geometry.oMg[k]
             scaled = corners[k] * shapes.geometryObjects[k].meshScale
-            if shapes.geometryObjects[k].parentJoint and (scaled @ place.rotation[2] + place.translation[2]).min() < 0.0:
+            if (
+                shapes.geometryObjects[k].parentJoint
+                and (scaled @ place.rotation[2] + place.translation[2]).min() < 0.0
+            ):
                 touching.add("floor")
     return touching
 

@@ -127,11 +127,9 @@ def test_without_gravity_the_floor_is_unknown() -> None:
 
 
 def test_a_floor_that_leaves_no_pose_is_not_silent() -> None:
-    """The only links that move are below the base: this arm neither stands nor hangs in a plane that gravity crosses."""
+    """All poses within these limits are below the base."""
     robot = yt.load("lu-two-link")
     low = dict(zip(robot.actuated, ((-1.7, -1.4), (-0.1, 0.1)), strict=True))
-    excitation = yt.excite(
-        robot, position=low, velocity=2.0, effort=100.0, criterion="d", starts=1, polished=1
-    )
+    excitation = yt.excite(robot, position=low, velocity=2.0, effort=100.0, criterion="d", starts=1, polished=1)
     assert "a floor" in excitation.unchecked
     assert not excitation.violations

@@ -29,7 +29,12 @@ def test_the_page_has_condition_numbers_limits_and_expected_deviations() -> None
     assert page.parameters == list(excitation.base.names)
     for std in excitation.std:
         assert format_number(float(std)) in page.text
-    for text in (*excitation.bounds.joints, "within the limits that were checked", "torque noise of 0.1 Nm", "500 samples per second"):
+    for text in (
+        *excitation.bounds.joints,
+        "within the limits that were checked",
+        "torque noise of 0.1 Nm",
+        "500 samples per second",
+    ):
         assert text in page.text
     assert "Clearances" not in page.text
     assert json.loads(page.scripts["ytheta"]) == json.loads(json.dumps(excitation.to_dict(), allow_nan=False))

@@ -139,7 +139,8 @@ ClearanceDistance = Annotated[
     typer.Option("--clearance", metavar="M", help="Distance of links from each other, the floor and obstacles, in m."),
 ]
 Floor = Annotated[
-    str, typer.Option(metavar="M", help="Height of the floor, which no link may touch, in m, or base for that of the base.")
+    str,
+    typer.Option(metavar="M", help="Height of the floor, which no link may touch, in m, or base for that of the base."),
 ]
 NoFloor = Annotated[bool, typer.Option("--no-floor", help="Check no floor; by default, one at the height of the base.")]
 Obstacles = Annotated[
@@ -181,7 +182,9 @@ EngineName = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="S", help="Time for everything, from the start of the command; keep the best found until then."),
+    typer.Option(
+        metavar="S", help="Time for everything, from the start of the command; keep the best found until then."
+    ),
 ]
 Report = Annotated[
     str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
@@ -262,7 +265,9 @@ def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], lis
 
 def parse_floor(text: str) -> float | str:
     """Parse the height of a floor, or ``base``."""
-    return BASE if text == BASE else _parse_number(text, f"--floor {text!r}", "a height in metres, such as -0.8, or base")
+    return (
+        BASE if text == BASE else _parse_number(text, f"--floor {text!r}", "a height in metres, such as -0.8, or base")
+    )
 
 
 def parse_payload(text: str | None) -> float | yt.Inertia | None:

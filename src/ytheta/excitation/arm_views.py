@@ -61,7 +61,9 @@ def compute_arm_views(excitation: Excitation) -> tuple[ArmView, ArmView]:
         outlines = [
             np.concatenate(
                 [
-                    _trace_outline((_place(mounting @ pose[item.link], item.capsule.ends)) @ plane.T, item.capsule.radius)
+                    _trace_outline(
+                        (_place(mounting @ pose[item.link], item.capsule.ends)) @ plane.T, item.capsule.radius
+                    )
                     for item in capsules
                 ]
             )

@@ -168,7 +168,14 @@ def excite(
             small = solver.Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
             until = clock.set_deadline(REFERENCE_SHARE)
             d_outcome = solver.search(
-                d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference", deadline=until
+                d_optimal,
+                small,
+                seed=seed,
+                engine=opened,
+                progress=report,
+                clock=clock,
+                stage="reference",
+                deadline=until,
             )
             best_d = d_outcome.candidates[0] if d_outcome.candidates else first
             reference = log_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))

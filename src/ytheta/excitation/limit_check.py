@@ -258,7 +258,9 @@ def bound_margins(
 
 def keeps_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint, q: SamplesByJoint) -> bool:
     """Return whether no margin is negative at any time; ``q`` are samples that are looked at first."""
-    return bool((path.compute_margins(q) >= 0.0).all()) and bool((bound_margins(trajectory, constraints, path)[0] >= 0.0).all())
+    return bool((path.compute_margins(q) >= 0.0).all()) and bool(
+        (bound_margins(trajectory, constraints, path)[0] >= 0.0).all()
+    )
 
 
 def _find_joint_positions(trajectory: Trajectory, constraints: Constraints, t: np.ndarray) -> np.ndarray | None:

@@ -114,7 +114,7 @@ class Excitation(Reported):
     noise                    assumed standard deviations of the torque noise, Nm or N, in each sample
     rate                     samples per second with independent noise
     relative_to_d_optimal    expected standard deviations relative to D-optimality; None if it was not computed
-    judged_condition_number  the scaled condition number of the motion together with earlier measurements, if there are any
+    judged_condition_number  scaled condition number of the motion together with earlier measurements, if there are any
     slowed                   how the condition numbers grow if the motion is slowed
     bounds                   limits that were kept, reduced by ``bounds.margins``
     uses                     how far the motion uses each limit, with the bounds between samples
@@ -285,8 +285,8 @@ def describe_poor_design(condition_number: float) -> Iterator[Finding]:
         yield Finding(
             DesignFindingCode.POOR,
             Severity.WARNING,
-            f"the scaled condition number is {condition_number:.3g}, above {MAX_SCALED_CONDITION:g}: the motion does not "
-            "tell some combinations of parameters apart",
+            f"the scaled condition number is {condition_number:.3g}, above {MAX_SCALED_CONDITION:g}: the motion does "
+            "not tell some combinations of parameters apart",
             "give the search more time, or the joints more room and speed, or select fewer parameters",
             fields={"condition_number": condition_number},
         )

@@ -252,9 +252,7 @@ class Polish(PickledByFields):
         return descend(self.design, candidate, self.stages, self.deadline)
 
 
-def descend(
-    design: Design, candidate: Candidate, stages: Sequence[Stage], deadline: float = math.inf
-) -> Candidate:
+def descend(design: Design, candidate: Candidate, stages: Sequence[Stage], deadline: float = math.inf) -> Candidate:
     """Return a better candidate, or the same one if the descent, until the deadline, does not improve the criterion."""
     x, evaluations = candidate.before.ravel(), candidate.evaluations
 

@@ -112,7 +112,11 @@ def _make_floor(
     try:
         path = make_obstacle_clearance(robot, [plane], clearance=clearance, capsules=capsules)
     except InputError as error:
-        return [], [Finding(UNCHECKED, Severity.WARNING, f"the {name} is not checked: {error}", remedy, fields={"what": f"a {name}"})]
+        return [], [
+            Finding(
+                UNCHECKED, Severity.WARNING, f"the {name} is not checked: {error}", remedy, fields={"what": f"a {name}"}
+            )
+        ]
     share = float((path.compute_margins(spread_poses(robot, SAMPLED_POSES)) >= 0.0).all(axis=1).mean())
     height = float(up @ base)
     place, fields = f"the height of the base, {height:.4g} m", {"share": share, "height": height}
@@ -120,8 +124,8 @@ def _make_floor(
         statement = f"the {name} is not checked: at {place}, it would leave no pose within the position limits"
         return [], [Finding(UNCHECKED, Severity.WARNING, statement, remedy, fields=fields | {"what": f"a {name}"})]
     statement = (
-        f"the {name} is assumed at {place}; links keep {clearance:g} m from it, as they do in {100 * share:.3g} % of the "
-        "poses within the position limits"
+        f"the {name} is assumed at {place}; links keep {clearance:g} m from it, as they do in {100 * share:.3g} % of "
+        "the poses within the position limits"
     )
     rare = share < MIN_SHARE_ABOVE_FLOOR
     findings = [Finding(FLOOR, Severity.WARNING if rare else Severity.NOTE, statement, remedy, fields=fields)]
@@ -142,7 +146,9 @@ def _measure_mean_height(robot: Robot, up: Vector3) -> float:
     poses, merged = pose_bodies(mechanism), mechanism.robot
     weights = np.array([merged.link(body.name).inertia.mass for body in mechanism.bodies])
     weights = weights if weights.any() else np.ones(len(weights))
-    places = [poses.locate(k, np.array(merged.link(body.name).inertia.center)) for k, body in enumerate(mechanism.bodies)]
+    places = [
+        poses.locate(k, np.array(merged.link(body.name).inertia.center)) for k, body in enumerate(mechanism.bodies)
+    ]
     height = up @ merged.mounting.matrix[:3, :3]
     mean = sum(weight * casadi.dot(height.tolist(), place) for weight, place in zip(weights, places, strict=True))
     q = spread_poses(robot, SAMPLED_POSES)

@@ -187,7 +187,7 @@ def plot_torque(excitation: Excitation, curves: MotionCurves) -> Iterator[tuple[
 
 
 def plot_arm(excitation: Excitation) -> Iterator[tuple[str, go.Figure]]:
-    """Yield the arm at several poses of the path, seen from two sides, with the floor; the start is the last one drawn."""
+    """Yield the arm at several poses of the path, seen from two sides, with the floor; the start is drawn last."""
     for name, view in zip(("from the side", "from the front"), compute_arm_views(excitation), strict=True):
         traces: list[dict[str, object]] = []
         for k in (*range(1, len(view.outlines)), 0):
@@ -207,7 +207,15 @@ def plot_arm(excitation: Excitation) -> Iterator[tuple[str, go.Figure]]:
         if view.floor is not None:
             line = {"color": AXIS_COLOUR, "width": 2.0}
             layout["shapes"] = [
-                {"type": "line", "xref": "paper", "x0": 0.0, "x1": 1.0, "y0": view.floor, "y1": view.floor, "line": line}
+                {
+                    "type": "line",
+                    "xref": "paper",
+                    "x0": 0.0,
+                    "x1": 1.0,
+                    "y0": view.floor,
+                    "y1": view.floor,
+                    "line": line,
+                }
             ]
         yield name, make_figure(traces, layout)
 

@@ -43,7 +43,9 @@ def test_estimated_capsules_contain_about_half_of_the_links(file: str) -> None:
     estimated = complete_capsules(replace(robot, collision=()), NONE)
     share = measure_share_inside(robot, estimated)
     assert share > 0.45  # joints are thicker than the cylinder that their inertia says
-    thin = tuple(replace(each, capsule=replace(each.capsule, radius=0.5 * each.capsule.radius)) for each in estimated.capsules)
+    thin = tuple(
+        replace(each, capsule=replace(each.capsule, radius=0.5 * each.capsule.radius)) for each in estimated.capsules
+    )
     assert measure_share_inside(robot, LinkCapsules(thin)) < 0.7 * share
 
 

@@ -97,7 +97,10 @@ def test_a_floor_is_the_lowest_point_of_the_capsules() -> None:
     capsules = find_link_capsules(robot).capsules
     heights = np.array(
         [
-            [item.capsule.ends @ pose[item.link][2, :3] + pose[item.link][2, 3] - item.capsule.radius for item in capsules]
+            [
+                item.capsule.ends @ pose[item.link][2, :3] + pose[item.link][2, 3] - item.capsule.radius
+                for item in capsules
+            ]
             for pose in (link_poses(robot, sample) for sample in q)
         ]
     ).reshape(len(q), -1)

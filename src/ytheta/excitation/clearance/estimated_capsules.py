@@ -1,8 +1,8 @@
 """Capsules for links without collision shapes, from what the description says about them: joints, mass and inertia.
 
-A link contains its joints and, roughly, its centre of mass. So capsules lead from the joint that carries the link to the
-centre of mass, and from there to the other joints of the link, or to its markers if it is the last one. Their radius
-follows from that of the cylinder with the mass and the smallest moment of inertia of the link, I = m r² / 2, within a
+A link contains its joints and, roughly, its centre of mass. So capsules lead from the joint that carries the link to
+the centre of mass, and from there to the other joints of the link, or to its markers if it is the last one. Their
+radius follows from that of the cylinder with the mass and the smallest moment of inertia of the link, I = m r² / 2, within a
 range that depends on the reach of the robot. Without mass or inertia it is a share of the reach.
 """
 
@@ -19,7 +19,8 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Vector3
 
 # Radius of a link over that of the cylinder with its inertia: housings are hollow, and joints are thicker than tubes.
-# Chosen on: the meshes of UR3, UR5, UR10, Panda, xArm 7, Kinova and Z1, and the spheres of the iiwa14; the median is 1.3.
+# Chosen on: the meshes of UR3, UR5, UR10, Panda, xArm 7, Kinova and Z1, and the spheres of the iiwa14; the median is
+# about 1.3.
 RADIUS_RATIO = 1.3
 # Radius of a link relative to the reach: without inertia, and the smallest and largest that an inertia may give. Chosen
 # on: the same arms, whose links have 0.03 to 0.075, in the median 0.053.

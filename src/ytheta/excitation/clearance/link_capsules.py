@@ -35,7 +35,7 @@ UNCHECKED = "not checked"  # code of findings about what the check for collision
 
 @dataclass(frozen=True)
 class LinkCapsules:
-    """Capsules of the links of a robot, in the frames of ``robot.merged``, and findings about meshes that were left out."""
+    """Capsules of the links of a robot, in the frames of ``robot.merged``, and findings about meshes left out."""
 
     capsules: tuple[LinkCapsule, ...]
     findings: tuple[Finding, ...] = ()
@@ -57,7 +57,9 @@ def find_link_capsules(robot: Robot) -> LinkCapsules:
 
 
 def _enclose_link(link: str, shapes: Sequence[CollisionShape], findings: list[Finding]) -> list[Capsule]:
-    if len(shapes) <= MAX_GIVEN_CAPSULES and all(shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes):
+    if len(shapes) <= MAX_GIVEN_CAPSULES and all(
+        shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes
+    ):
         return [_to_capsule(shape) for shape in shapes]
     pieces: list[Piece] = []
     faults: list[str] = []

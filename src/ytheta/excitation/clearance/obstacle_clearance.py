@@ -26,8 +26,8 @@ CONSTANT = "obstacle"  # code of findings about distances that motion hardly cha
 # m; how far the origin of the base may be inside an obstacle, such as the floor it stands on. Chosen on: rule of
 # thumb.
 MAX_BASE_DEPTH = 1e-3
-# m; distances that change less over all poses count as constant. Chosen on: reasoning, far above rounding errors, and far
-# below what matters.
+# m; distances that change less over all poses count as constant. Chosen on: reasoning, far above rounding errors, and
+# far below what matters.
 MIN_CHANGE = 1e-9
 
 

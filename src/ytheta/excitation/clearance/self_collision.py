@@ -81,7 +81,7 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
     """Return the margins between the capsules of links: distance minus ``clearance``, in metres.
 
     Pairs of the same link and of links that a joint connects are not checked. Pairs whose capsules overlap in almost
-    all poses of the range are not checked either, nor are links two joints apart that do not touch in any pose, and pairs
+    all poses of the range are not checked either, nor are links two joints apart that do not touch in any pose. Pairs
     that are closer than the clearance in almost all poses are checked for contact only; ``findings`` name them. Pairs
     that provably cannot come closer than the clearance are left out without a finding. ``capsules`` replaces those of
     ``find_link_capsules``.

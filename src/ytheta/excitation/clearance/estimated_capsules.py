@@ -2,8 +2,8 @@
 
 A link contains its joints and, roughly, its centre of mass. So capsules lead from the joint that carries the link to
 the centre of mass, and from there to the other joints of the link, or to its markers if it is the last one. Their
-radius follows from that of the cylinder with the mass and the smallest moment of inertia of the link, I = m r² / 2, within a
-range that depends on the reach of the robot. Without mass or inertia it is a share of the reach.
+radius follows from that of the cylinder with the mass and the smallest moment of inertia of the link, I = m r² / 2,
+within a range that depends on the reach of the robot. Without mass or inertia it is a share of the reach.
 """
 
 from __future__ import annotations

@@ -484,7 +484,9 @@ def _save_first_run(excitation: yt.Excitation, paths: Sequence[str], rate: float
     from ytheta.excitation.trajectory_files import save_trajectory
 
     slow = excitation.first_run
-    for path in paths if slow is not None else ():
+    if slow is None:
+        return
+    for path in paths:
         print_note(f"wrote {save_trajectory(slow, path, rate=rate)}: a quarter of the speed, for the first run")
 
 

@@ -256,7 +256,7 @@ def descend(design: Design, candidate: Candidate, stages: Sequence[Stage], deadl
     """Return a better candidate, or the same one if the descent, until the deadline, does not improve the criterion."""
     x, evaluations = candidate.before.ravel(), candidate.evaluations
 
-    def stop_late(_: np.ndarray) -> None:
+    def stop_late(xk: np.ndarray) -> None:  # noqa: ARG001  # the name by which SciPy knows it
         if time.time() > deadline:
             raise StopIteration
 

@@ -184,7 +184,7 @@ def _choose_pairs(
         if overlapping[k] == 1.0 or by_design[k]:
             state = "they overlap in all poses" if overlapping[k] else "they are close, but do not touch in any pose"
             statement = f"{names[k]} are not checked for collision, because {state}"
-            fields = {"share": float(overlapping[k])}
+            fields: dict[str, float | str] = {"share": float(overlapping[k])}
             findings.append(Finding(BY_DESIGN, Severity.NOTE, statement, names=links, fields=fields))
         elif overlapping[k] > MAX_SHARE_TOO_CLOSE:
             statement = (

@@ -14,6 +14,7 @@ from ytheta.excitation.clearance.obstacle import ObstacleKind
 from ytheta.excitation.clearance.self_collision import spread_poses
 from ytheta.excitation.surroundings import FLOOR, find_clearances
 from ytheta.findings import Finding
+from ytheta.robot.frame import to_vector
 from ytheta.robot.kinematics import link_poses
 
 NOTHING: dict[str, object] = {
@@ -98,7 +99,7 @@ def test_up_is_against_gravity() -> None:
     """The base of a planar arm stands still while its gravity turns: the margins are those of the turned arm."""
     robot = yt.load("panda")
     turn = yt.Frame.from_rpy(0.0, np.pi / 2.0, 0.0)
-    gravity = tuple(float(x) for x in np.array(turn.rotation) @ np.array(robot.gravity))
+    gravity = to_vector(np.array(turn.rotation) @ np.array(robot.gravity))
     turned = replace(robot, mounting=turn, gravity=gravity)
     q = spread_poses(robot, 20)
     settings = NOTHING | {"floor": "base"}

@@ -92,7 +92,8 @@ class Demo:
         files = ("-o", self._file("motion.toml"), "--report", self._file("motion.html"))
         yield from self._run("excite", "ur10", *settings, *files, "--force")
         design = read_page(self._file("motion.html"))
-        kept = "all limits that were checked are kept" if not design["violations"] else "limits are exceeded"
+        unchecked = f"; not checked: {'; '.join(design['unchecked'])}" if design["unchecked"] else ""
+        kept = "limits are exceeded" if design["violations"] else f"all limits are kept{unchecked}"
         yield f"→ {design['seconds']:g} s from rest to rest, condition number {design['condition_number']:.3g}; {kept}"
 
     def measure(self) -> Iterator[str]:

@@ -21,7 +21,7 @@ from ytheta.errors import InputError
 from ytheta.excitation.criteria import CRITERIA
 from ytheta.excitation.limit_check import LimitUse
 
-LIMITS = "--position joint1=-1.5:1.5 --position joint2=-1.5:1.5 --velocity 2 --effort 100"
+LIMITS = "--position joint1=-1.5:1.5 --position joint2=-1.5:1.5 --velocity 2 --effort 100 --no-floor"
 QUICK = tuple(f"lu-two-link {LIMITS} --criterion d --starts 1 --polished 1".split())
 
 
@@ -32,7 +32,8 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     assert {"condition_number", "scaled_condition_number", "seconds", "violations"} <= set(data)
     assert data["seconds"] == 20.0
     assert data["violations"] == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((*names, "a.html"))
+    slow = [name.replace("a.", "a.slow.") for name in names]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((*names, *slow, "a.html"))
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 20 * 50 + 1
     robot = yt.load("lu-two-link")
     excitation = yt.excite(
@@ -44,6 +45,7 @@ def test_all_files_are_written(tmp_path: Path) -> None:
         rate=50.0,
         starts=1,
         polished=1,
+        floor=None,
     )
     expected = excitation.to_dict()
     for each in (data, expected):
@@ -72,7 +74,7 @@ def test_every_kind_of_limit_is_passed_on(tmp_path: Path) -> None:
     del arguments[at : at + 2]  # the limit for all joints
     data = read_json(tmp_path, "excite", *arguments)
     first, second = data["joints"]
-    assert (first["velocity"], second["velocity"], first["acceleration"]) == (1.0, 2.0, 9.0)
+    assert (first["velocity"], second["velocity"], first["acceleration"]) == (0.95, 1.9, 9.0)  # with 5 % in reserve
     assert first["jerk"] is None  # infinite
     assert (first["noise"], second["noise"]) == (0.5, 1.0)
     assert list(data["start"].values()) == pytest.approx([0.1, 0.2])
@@ -142,7 +144,9 @@ def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch
         (f"lu-two-link {LIMITS} --start 9,9", "position of joint1"),
         (f"lu-two-link {LIMITS} --parameters link1.Ixx", "every parameter"),
         (f"lu-two-link {LIMITS} --log missing.csv", "does not exist"),
-        (f"lu-two-link {LIMITS} --floor 0", "collision shape"),
+        (f"lu-two-link {LIMITS} --floor 0", "contradict each other"),
+        ("panda --floor low", "'low' is not a number"),
+        ("panda --velocity-margin 1", "velocity_margin is 1; give a share"),
         ("panda --obstacle cube:1@0,0,9", "no obstacle 'cube'"),
         ("panda --obstacle sphere:1@0,0", "KIND:SIZE@X,Y,Z"),
         ("panda --box tool=0:1,0:1,0:1", "no link or marker 'tool'"),

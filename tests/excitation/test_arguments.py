@@ -12,7 +12,7 @@ import pytest
 import ytheta as yt
 from tests.support.design_cases import Floor
 from ytheta.errors import InputError
-from ytheta.excitation.joint_bounds import find_bounds
+from ytheta.excitation.joint_bounds import LimitMargins, find_bounds
 from ytheta.excitation.problem import check_budget, check_paths
 
 
@@ -79,7 +79,7 @@ def test_limits_are_not_absurd(limits: dict[str, Any], words: str) -> None:
         "acceleration": None,
         "jerk": None,
         "effort": 50.0,
-        "effort_margin": 0.1,
+        "margins": LimitMargins(0.02, 0.05, 0.1),
     }
     robot = yt.load("lu-two-link")
     assert find_bounds(robot, **usual)[0].joints == robot.actuated

@@ -69,16 +69,6 @@ def test_wrong_clearances_are_refused(clearance: float, tmp_path: Path) -> None:
         yt.excite(robot, position=limits, clearance=clearance)
 
 
-def test_a_clearance_that_cannot_be_checked_is_refused() -> None:
-    limits = {
-        "position": {"joint1": (-1.0, 1.0), "joint2": (-1.0, 1.0)},
-        "velocity": 1.0,
-        "effort": {"joint1": 400.0, "joint2": 60.0},
-    }
-    with pytest.raises(InputError, match="self-collision cannot be checked"):
-        yt.excite(yt.load("lu-two-link"), clearance=0.05, **limits)  # type: ignore[arg-type]  # of several kinds
-
-
 @pytest.mark.parametrize("velocity", [0.4, 100.0])
 def test_limits_of_mimic_joints_are_kept(velocity: float, tmp_path: Path) -> None:
     """The elbow moves 1.5 times as fast as the shoulder; the twin has a limit that does not matter."""

@@ -21,8 +21,8 @@ def test_the_text_states_columns_scaling_friction_and_speed() -> None:
     assert f"({len(excitation.base)} base parameters, 8 of them friction, unweighted rows, full speed)" in text
     assert f"{format_plain(excitation.slowed[0].condition_number)} and" in text
     assert "at 50 %" in text
-    # This robot has no collision shapes.
-    assert text.endswith("All limits that were checked are kept, between samples too; self-collision was not checked.")
+    checked = "All limits that were checked are kept, between samples too. Not checked: self-collision; a floor."
+    assert text.endswith(f"{checked} Run it at 25 % of the speed first.")
     assert "8 of them friction" not in str(design_two_link())
 
 

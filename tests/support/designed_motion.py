@@ -43,6 +43,10 @@ def design_motion(criterion: str = "d") -> yt.Excitation:
         effort=60.0,
         starts=2,
         polished=1,
+        floor=None,  # the base of this arm is in its shoulder
+        self_collision=False,
+        position_margin=0.0,
+        velocity_margin=0.0,
     )
 
 
@@ -59,4 +63,6 @@ def design_two_link(parametrisation: str = "fourier") -> yt.Excitation:
         effort=100.0,
         starts=1,
         polished=1,
+        floor=None,
+        self_collision=False,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import signature
@@ -126,6 +127,10 @@ Efforts = Annotated[
 EffortMargin = Annotated[
     float, typer.Option(metavar="SHARE", help="Share of the torque limits kept free for errors of the model.")
 ]
+PositionMargin = Annotated[
+    float, typer.Option(metavar="SHARE", help="Share of the position ranges kept free, half of it at either end.")
+]
+VelocityMargin = Annotated[float, typer.Option(metavar="SHARE", help="Share of the speed limits kept free.")]
 NoSelfCollision = Annotated[
     bool, typer.Option("--no-self-collision", help="Allow links to touch each other; by default they must not.")
 ]
@@ -133,7 +138,11 @@ ClearanceDistance = Annotated[
     float,
     typer.Option("--clearance", metavar="M", help="Distance of links from each other, the floor and obstacles, in m."),
 ]
-Floor = Annotated[float | None, typer.Option(metavar="M", help="Height of a floor that no link may touch, in m.")]
+Floor = Annotated[
+    str,
+    typer.Option(metavar="M", help="Height of the floor, which no link may touch, in m, or base for that of the base."),
+]
+NoFloor = Annotated[bool, typer.Option("--no-floor", help="Check no floor; by default, one at the height of the base.")]
 Obstacles = Annotated[
     list[str] | None,
     typer.Option(
@@ -163,14 +172,19 @@ Rate = Annotated[
     float,
     typer.Option(metavar="HZ", help="Samples per second of the files, and of the log whose noise is independent."),
 ]
-Starts = Annotated[int, typer.Option(metavar="N", help="Number of random starts.")]
+Starts = Annotated[
+    int, typer.Option(metavar="N", help="Largest number of random starts; the search ends when it gains nothing more.")
+]
 Polished = Annotated[int, typer.Option(metavar="N", help="How many of the best starts are polished.")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of all random numbers, 0 or more.")]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="NAME", help="Where starts are computed: local, dask or dask://HOST:PORT.")
 ]
 TimeLimit = Annotated[
-    float | None, typer.Option(metavar="S", help="Stop the search after this time, and keep the best found.")
+    float | None,
+    typer.Option(
+        metavar="S", help="Time for everything, from the start of the command; keep the best found until then."
+    ),
 ]
 Report = Annotated[
     str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
@@ -249,6 +263,13 @@ def parse_boxes(texts: Sequence[str] | None) -> dict[str, tuple[list[float], lis
     return boxes
 
 
+def parse_floor(text: str) -> float | str:
+    """Parse the height of a floor, or ``base``."""
+    return (
+        BASE if text == BASE else _parse_number(text, f"--floor {text!r}", "a height in metres, such as -0.8, or base")
+    )
+
+
 def parse_payload(text: str | None) -> float | yt.Inertia | None:
     """Parse a mass, or a mass and its centre such as ``3@0,0,0.1``."""
     if text is None:
@@ -297,6 +318,8 @@ def _parse_number(text: str, place: str, form: str, *, allow_infinite: bool = Fa
     return value
 
 
+BASE = "base"  # the floor at the height of the base
+MIN_TIME_LIMIT = 0.01  # s; what is left of a time limit that the start of the command has used up
 # Options of a search, which have no effect on a trajectory that is only assessed.
 SEARCH_OPTIONS = (
     *("seconds", "base_frequency", "harmonics", "parametrisation", "criterion", "start"),
@@ -329,10 +352,13 @@ def excite(
     acceleration: Accelerations = None,
     jerk: Jerks = None,
     effort: Efforts = None,
+    position_margin: PositionMargin = 0.02,
+    velocity_margin: VelocityMargin = 0.05,
     effort_margin: EffortMargin = 0.1,
     no_self_collision: NoSelfCollision = False,
-    clearance: ClearanceDistance = 0.0,
-    floor: Floor = None,
+    clearance: ClearanceDistance = 0.01,
+    floor: Floor = BASE,
+    no_floor: NoFloor = False,
     obstacle: Obstacles = None,
     box: Boxes = None,
     noise: Noise = None,
@@ -352,8 +378,11 @@ def excite(
 ) -> None:
     """Design a periodic motion, from rest to rest, that reveals a robot's parameters and keeps all its limits.
 
-    Ctrl-C ends the search; the best trajectory found so far is written. The exit code is 1 if a limit is exceeded; then
-    no trajectory is written.
+    Links keep 10 mm from each other and from a floor at the height of the base. Beside each trajectory, the same path
+    at a quarter of the speed is written for the first run: motion.slow.csv beside motion.csv.
+
+    Ctrl-C ends the search; the best trajectory found so far is written. The exit code is 1 if the motion is poor (its
+    scaled condition number exceeds 30), and if a limit is exceeded; then no trajectory is written.
 
     With --trajectory, nothing is designed: the trajectory of a file is assessed, at another speed or within other
     limits, and written again.
@@ -362,8 +391,11 @@ def excite(
     """
     searched = {name: value for name, value in locals().items() if name in SEARCH_OPTIONS}
     _check_mode(trajectory, slow, searched)
+    if no_floor and floor != BASE:
+        raise InputError("--floor and --no-floor contradict each other; leave one of the two out")
     inputs = (robot, model, trajectory, *(log or ()), *(log_options.mapping or ()))
-    _check_trajectories(output or (), inputs, force=force)
+    slow_output = [name_slow_file(path) for path in output or ()] if trajectory is None else []
+    _check_trajectories([*(output or ()), *slow_output], inputs, force=force)
     if trajectory is None:
         _check_samples(output or (), seconds, rate, has_payload=payload is not None)
     check_output(report, PAGE_SUFFIXES, inputs, force=force)
@@ -390,10 +422,12 @@ def excite(
         "logs": read_prefixed_logs(described, log or (), log_options, log_option="--log"),
         "position": positions,
         **limits,
+        "position_margin": position_margin,
+        "velocity_margin": velocity_margin,
         "effort_margin": effort_margin,
         "self_collision": not no_self_collision,
         "clearance": clearance,
-        "floor": floor,
+        "floor": None if no_floor else parse_floor(floor),
         "obstacles": obstacles,
         "box": boxes,
         "rate": rate,
@@ -415,27 +449,53 @@ def excite(
                 rng=seed,
                 engine=engine,
                 threads=threads,
-                time_limit=time_limit,
+                time_limit=_subtract_start(time_limit),
                 progress=progress,
                 **shared,
             )
     _print_findings(excitation, verbose=verbose)
-    if not excitation.violations:
-        from ytheta.files.atomic import write_together
-
-        with write_together():
-            for path in output or ():
-                excitation.save(path, rate=rate)
-    for path in output or ():
-        if excitation.violations:
-            print_note(f"{path} was not written, since the motion exceeds limits", warning=True)
-        else:
-            print_note(f"wrote {path}")
+    _write_motion(excitation, output or (), slow_output, rate)
     if report is not None:
         print_note(f"wrote {excitation.report(report)}")
     print_value(excitation, as_json=as_json, verbose=verbose)
-    if excitation.violations:
+    if excitation.is_poor or excitation.violations:
         raise typer.Exit(1)
+
+
+def _subtract_start(time_limit: float | None) -> float | None:
+    """Return what is left of the time limit; until now, the processor was busy with the start of the command."""
+    return None if time_limit is None or time_limit <= 0.0 else max(time_limit - time.process_time(), MIN_TIME_LIMIT)
+
+
+def name_slow_file(path: str) -> str:
+    """Return the name of the file beside a trajectory that has the same path at a quarter of the speed."""
+    from pathlib import Path
+
+    file = Path(path)
+    return str(file.with_name(f"{file.stem}.slow{file.suffix}"))
+
+
+def _write_motion(excitation: yt.Excitation, paths: Sequence[str], slow_paths: Sequence[str], rate: float) -> None:
+    """Write the motion and its slow first run, all files or none; say what was written."""
+    from ytheta.excitation.trajectory_files import save_trajectory
+    from ytheta.files.atomic import write_together
+
+    if excitation.violations:
+        for path in paths:
+            print_note(f"{path} was not written, since the motion exceeds limits", warning=True)
+        return
+    slow = excitation.first_run
+    with write_together():
+        for path in paths:
+            excitation.save(path, rate=rate)
+        if slow is not None:
+            for path in slow_paths:
+                save_trajectory(slow, path, rate=rate)
+    for path in paths:
+        print_note(f"wrote {path}")
+    if slow is not None:
+        for path in slow_paths:
+            print_note(f"wrote {path}: a quarter of the speed, for the first run")
 
 
 def _check_mode(trajectory: str | None, slow: float, searched: Mapping[str, object]) -> None:

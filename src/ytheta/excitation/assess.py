@@ -14,11 +14,11 @@ from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import Constraints, PathConstraint
 from ytheta.excitation.criteria import Grams, MotionInformation, compute_std, log_condition, scale_columns
 from ytheta.excitation.design_model import ModelInput, choose_parameters
-from ytheta.excitation.joint_bounds import LimitInput, PositionInput
-from ytheta.excitation.limit_check import CHECK_POINTS, check_limits
+from ytheta.excitation.joint_bounds import DEFAULT_MARGINS, LimitInput, PositionInput
+from ytheta.excitation.limit_check import CHECK_POINTS, check_limits, check_torque_limits, list_violations
 from ytheta.excitation.problem import Problem, pose_problem
 from ytheta.excitation.solver import sample_grams
-from ytheta.excitation.surroundings import BoxInput
+from ytheta.excitation.surroundings import BASE, DEFAULT_CLEARANCE, BoxInput, FloorInput
 from ytheta.excitation.trajectories import Trajectory
 from ytheta.excitation.trajectory_files import load_trajectory
 from ytheta.findings import Finding
@@ -44,10 +44,12 @@ def assess_trajectory(
     acceleration: LimitInput = None,
     jerk: LimitInput = None,
     effort: LimitInput = None,
-    effort_margin: float = 0.1,
+    position_margin: float = DEFAULT_MARGINS.position,
+    velocity_margin: float = DEFAULT_MARGINS.velocity,
+    effort_margin: float = DEFAULT_MARGINS.effort,
     self_collision: bool = True,
-    clearance: float = 0.0,
-    floor: float | None = None,
+    clearance: float = DEFAULT_CLEARANCE,
+    floor: FloorInput = BASE,
     obstacles: Sequence[Obstacle] = (),
     box: BoxInput = None,
     paths: Sequence[PathConstraint] = (),
@@ -80,6 +82,8 @@ def assess_trajectory(
         acceleration=acceleration,
         jerk=jerk,
         effort=effort,
+        position_margin=position_margin,
+        velocity_margin=velocity_margin,
         effort_margin=effort_margin,
         self_collision=self_collision,
         clearance=clearance,
@@ -97,7 +101,7 @@ def assess_trajectory(
 
 
 # Shares of the speed at which the condition numbers of a slowed motion are stated. Chosen on: rule of thumb.
-SLOWER_SPEEDS = (0.5, 0.25)
+SLOWER_SPEEDS = (0.5, result.FIRST_RUN_SPEED)
 
 
 def assess(
@@ -118,6 +122,7 @@ def assess(
     std = information.expect_std(grams)
     before = compute_std(problem.prior) if problem.has_prior else None
     plain, scaled = measure_conditions(grams)
+    judged = math.exp(log_condition(scale_columns(information.sum_up(grams)))) if problem.has_prior else scaled
     return result.Excitation(
         problem.model.robot,
         problem.model.base,
@@ -130,6 +135,7 @@ def assess(
         problem.noise,
         problem.rate,
         _compare(reference, information, grams),
+        judged,
         slowed,
         constraints.bounds,
         uses,
@@ -137,6 +143,8 @@ def assess(
         (
             *problem.findings,
             *result.describe_slowed(plain, scaled, slowed),
+            *result.describe_first_run(slowed),
+            *result.describe_poor_design(judged),
             *findings,
             *result.describe_unseen_parameters(base, information.sum_up(grams), std, plain),
             *result.describe_weak_parameters(base, before, std),
@@ -167,5 +175,7 @@ def _compare(
 
 
 def _measure_slowed(constraints: Constraints, trajectory: Trajectory, speed: float) -> result.SlowedCondition:
-    grams = sample_grams(constraints, trajectory.slow_down(1.0 / speed), CHECK_POINTS)
-    return result.SlowedCondition(speed, *measure_conditions(grams))
+    slowed = trajectory.slow_down(1.0 / speed)
+    conditions = measure_conditions(sample_grams(constraints, slowed, CHECK_POINTS))
+    # The path is the same, and velocity, acceleration and jerk are smaller; but torques may be larger.
+    return result.SlowedCondition(speed, *conditions, list_violations(check_torque_limits(slowed, constraints)))

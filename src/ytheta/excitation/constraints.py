@@ -31,8 +31,9 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
 
 LIMIT_SHARE = 0.995  # Share of a limit at which its penalty begins. Chosen on: rule of thumb.
-# m; a margin that is too small by this amount counts like a limit exceeded by 100 %. Chosen on: rule of thumb.
-MARGIN_SCALE = 0.05
+# m; a margin that is too small by this amount counts like a limit exceeded by 100 %. Chosen on: Panda and UR10; with
+# 0.05 m, paths cross links at first and do not find out of them again.
+MARGIN_SCALE = 0.01
 MARGIN_RESERVE = 0.003  # m; margin at which the penalty of a path constraint begins. Chosen on: rule of thumb.
 
 
@@ -178,7 +179,9 @@ class RobotKernels(PickledByFields):
         factors, offset = self.robot.merged.coupling_map
         return np.asarray(x @ factors.T + offset)
 
-    def pull_back_positions(self, x: SamplesByCoordinate, gradient: SamplesByJoint) -> SamplesByJoint:
+    def pull_back_positions(
+        self, x: SamplesByCoordinate, gradient: Float[np.ndarray, "samples movable"]
+    ) -> SamplesByJoint:
         """Return a gradient with respect to q, from that with respect to the positions of all movable joints."""
         by_coordinate = gradient @ self.robot.merged.coupling_map[0]
         if self._loops is None:
@@ -187,7 +190,9 @@ class RobotKernels(PickledByFields):
         columns = E.reshape(x.shape[1], len(x), -1)  # CasADi puts the matrices of the samples side by side
         return np.einsum("sc,csa->sa", by_coordinate, columns)
 
-    def bound_joint_steps(self, steps: SamplesByJoint, distances: SamplesByJoint) -> SamplesByJoint:
+    def bound_joint_steps(
+        self, steps: SamplesByJoint, distances: Float[np.ndarray, "samples movable"]
+    ) -> Float[np.ndarray, "samples movable"]:
         """Return how far all movable joints move at most between two samples.
 
         ``steps`` bound the motion of the actuated coordinates. Joints that loops move have no such bound; for them,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -16,10 +17,11 @@ from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import PathConstraint
 from ytheta.excitation.criteria import ExpectedDeviation, MotionInformation, check_criterion, make_criterion
 from ytheta.excitation.design_model import ModelInput, choose_parameters
-from ytheta.excitation.joint_bounds import LimitInput, PositionInput
-from ytheta.excitation.problem import check_budget, choose_basis, make_space, pose_problem
+from ytheta.excitation.joint_bounds import DEFAULT_MARGINS, LimitInput, PositionInput
+from ytheta.excitation.problem import Problem, check_budget, choose_basis, make_space, pose_problem
 from ytheta.excitation.result import DesignRecord, Excitation, SearchStatistics, describe_ending
-from ytheta.excitation.surroundings import BoxInput
+from ytheta.excitation.surroundings import BASE, DEFAULT_CLEARANCE, BoxInput, FloorInput
+from ytheta.excitation.trajectories import Trajectory
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.inertia import Inertia
@@ -27,6 +29,8 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 # Work for the D-optimal trajectory to which deviations are compared. Chosen on: rule of thumb.
 REFERENCE_BUDGET = solver.Budget(starts=8, polished=2)
+REFERENCE_SHARE = 0.2  # Share of a time limit for this trajectory. Chosen on: rule of thumb.
+MAX_ASSESSMENT_SHARE = 0.3  # Largest share of a time limit kept for the last check. Chosen on: rule of thumb.
 
 
 def excite(
@@ -49,10 +53,12 @@ def excite(
     acceleration: LimitInput = None,
     jerk: LimitInput = None,
     effort: LimitInput = None,
-    effort_margin: float = 0.1,
+    position_margin: float = DEFAULT_MARGINS.position,
+    velocity_margin: float = DEFAULT_MARGINS.velocity,
+    effort_margin: float = DEFAULT_MARGINS.effort,
     self_collision: bool = True,
-    clearance: float = 0.0,
-    floor: float | None = None,
+    clearance: float = DEFAULT_CLEARANCE,
+    floor: FloorInput = BASE,
     obstacles: Sequence[Obstacle] = (),
     box: BoxInput = None,
     paths: Sequence[PathConstraint] = (),
@@ -85,19 +91,25 @@ def excite(
     position, velocity, acceleration, jerk, effort
                      limits that replace those of the description: one number for all joints, or numbers by joint;
                      positions are pairs (lower, upper) by joint; infinity means that there is no limit
-    effort_margin    share of the effort limits that is kept free for errors of the model
-    self_collision   whether links must not touch each other; if the robot has no collision shapes, a finding says so
+    position_margin, velocity_margin, effort_margin
+                     shares of these limits that are kept free, for errors of the controller and of the model
+    self_collision   whether links must not touch each other; links without collision shapes are assumed to be capsules
+                     between their joints, and a finding says so
     clearance        m; distance that links keep from each other, from the floor and from obstacles
-    floor, obstacles height of a floor in m, and other obstacles, which links must not touch
+    floor            height of the floor in m against gravity, "base" for that of the base, or None
+    obstacles        other obstacles, which links must not touch
     box              corners (lower, upper) of a box in the world, by the link or marker whose origin must not leave it
     paths            other constraints on the pose; see ``PathConstraint``
     noise            standard deviation of the torque noise in each sample, Nm or N, one number or by joint; by
                      default 1 % of the effort limits
     rate             samples per second with independent noise, for the expected standard deviations
-    starts, polished amount of work: random starts, and how many of the best are polished
+    starts, polished largest amount of work: random starts, and how many of the best are polished; the search ends
+                     earlier if it gains nothing more
     rng              random seed; the same seed gives the same answer, with any engine and number of threads
     engine, threads  "local" or "dask", as in ``identify``
-    time_limit       s; the search stops early after this time, and the result says so
+    time_limit       s; for everything: preparation, search and check. The search stops early, and the result says so.
+                     Only the compilation of a robot that is new to the cache, and one check of all limits, cannot be
+                     interrupted
     progress         called with a ``Progress`` after every step; KeyboardInterrupt keeps the best so far
     """
     clock = solver.Clock(
@@ -120,6 +132,8 @@ def excite(
         acceleration=acceleration,
         jerk=jerk,
         effort=effort,
+        position_margin=position_margin,
+        velocity_margin=velocity_margin,
         effort_margin=effort_margin,
         self_collision=self_collision,
         clearance=clearance,
@@ -147,11 +161,21 @@ def excite(
         if first is None:
             raise InputError(_explain_no_motion(chosen.robot))
         report(solver.Progress("first trajectory within all limits", 1, 1, first.value, first_seconds))
+        if time_limit is not None:
+            clock.keep(min(_time_assessment(problem, space.build(first.x)), MAX_ASSESSMENT_SHARE * time_limit))
         reference, d_outcome = None, None
         if criterion == "balanced":
             small = solver.Budget(min(starts, REFERENCE_BUDGET.starts), min(polished, REFERENCE_BUDGET.polished))
+            until = clock.set_deadline(REFERENCE_SHARE)
             d_outcome = solver.search(
-                d_optimal, small, seed=seed, engine=opened, progress=report, clock=clock, stage="reference"
+                d_optimal,
+                small,
+                seed=seed,
+                engine=opened,
+                progress=report,
+                clock=clock,
+                stage="reference",
+                deadline=until,
             )
             best_d = d_outcome.candidates[0] if d_outcome.candidates else first
             reference = log_deviations(fisher, d_optimal.compute_grams(space.build(best_d.x)))
@@ -171,6 +195,14 @@ def excite(
         )
 
 
+def _time_assessment(problem: Problem, trajectory: Trajectory) -> float:
+    """Return how long the assessment of a trajectory takes; what it needs is compiled before."""
+    assess(problem, trajectory)
+    begin = time.monotonic()
+    assess(problem, trajectory)
+    return time.monotonic() - begin
+
+
 def _ignore(_: solver.Progress) -> None:
     pass
 
@@ -178,7 +210,7 @@ def _ignore(_: solver.Progress) -> None:
 def _explain_no_motion(robot: Robot) -> str:
     return (
         f"robot {robot.name!r} cannot move within its limits: not even tiny motion about the pose in the middle keeps "
-        "torques and clearances; relax them, or give another start pose"
+        "torques and clearances; relax them, give another start pose, or another floor"
     )
 
 

@@ -10,14 +10,14 @@ most s, and L bounds how fast the margin changes with each joint. Intervals for 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ytheta.excitation.constraints import Constraints, PathConstraint
 from ytheta.excitation.trajectories import ACCELERATION, POSITION, VELOCITY, SampledTrajectory, Trajectory
 from ytheta.robot.parts import Joint
-from ytheta.shapes import Float
+from ytheta.shapes import Float, SamplesByJoint
 
 # Samples per period of the check; the motion between them is bounded, not sampled. Chosen on: rule of thumb.
 CHECK_POINTS = 1000
@@ -79,6 +79,13 @@ def check_limits(trajectory: Trajectory, constraints: Constraints) -> tuple[Limi
     for path in constraints.paths:
         uses += _check_path(trajectory, constraints, path)
     return tuple(uses)
+
+
+def check_torque_limits(trajectory: Trajectory, constraints: Constraints) -> tuple[LimitUse, ...]:
+    """Return how far the trajectory uses the torque limits of all joints."""
+    motion = trajectory.sample_period(CHECK_POINTS)
+    x = constraints.kernels.close(motion.q)
+    return () if x is None else tuple(_check_torques(motion, constraints, x))
 
 
 def list_violations(uses: tuple[LimitUse, ...]) -> tuple[LimitUse, ...]:
@@ -153,7 +160,7 @@ def _check_passive_joints(motion: SampledTrajectory, constraints: Constraints, x
 def find_passive_motion(
     motion: SampledTrajectory, constraints: Constraints, x: np.ndarray
 ) -> list[tuple[Joint, Float[np.ndarray, " samples"], Float[np.ndarray, " samples"], Float[np.ndarray, " samples"]]]:
-    """Return position, velocity and acceleration of the joints that loops or couplings move.
+    """Return the joints that loops or couplings move, with reduced limits, their positions, velocities, accelerations.
 
     Velocity and acceleration are differences of fourth order over the period.
     """
@@ -175,7 +182,8 @@ def find_passive_motion(
         acceleration = (16.0 * (shift(q, 1) + shift(q, -1)) - (shift(q, 2) + shift(q, -2)) - 30.0 * q) / (
             12.0 * step**2
         )
-        passive.append((joint, q, velocity, acceleration))
+        reduced = constraints.bounds.margins.reduce(joint.limits)
+        passive.append((replace(joint, limits=reduced), q, velocity, acceleration))
     return passive
 
 
@@ -188,15 +196,15 @@ def find_mimic_torques(
     """
     robot = constraints.kernels.robot
     limits = {
-        k: joint.limits.effort
+        k: constraints.bounds.margins.reduce(joint.limits).effort
         for k, joint in enumerate(robot.merged.movable)
         if joint.name not in robot.actuated and joint.limits.effort and np.isfinite(joint.limits.effort)
     }
     if robot.loops or not limits:
         return {}
     torques = [abs(kernels.compute_tree_torque(x, motion.qd, motion.qdd)) for kernels in constraints.loads]
-    largest, share = np.max(torques, axis=0), 1.0 - constraints.bounds.effort_margin
-    return {robot.merged.movable[k].name: (largest[:, k], share * limit) for k, limit in limits.items()}
+    largest = np.max(torques, axis=0)
+    return {robot.merged.movable[k].name: (largest[:, k], limit) for k, limit in limits.items()}
 
 
 def _check_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint) -> Iterator[LimitUse]:
@@ -219,32 +227,44 @@ def bound_margins(
     If a margin is not negative here, it is not negative at any time.
     """
     step = trajectory.basis.period / CHECK_POINTS
-    left, right = np.arange(CHECK_POINTS) * step, np.arange(1, CHECK_POINTS + 1) * step
+    left = np.arange(CHECK_POINTS) * step
+    q = _find_joint_positions(trajectory, constraints, left)
+    if q is None:
+        return np.full(len(path.names), -np.inf), np.zeros(len(path.names))
+    margins = path.compute_margins(q)
+    q_right, m_right = np.roll(q, -1, axis=0), np.roll(margins, -1, axis=0)
+    lowest, times = margins.min(axis=0), left[margins.argmin(axis=0)]
     acceleration = trajectory.bound(ACCELERATION)
-    lowest, times = np.full(len(path.names), np.inf), np.zeros(len(path.names))
     for _ in range(MAX_DIVISIONS + 1):
-        q, q_right = (_find_joint_positions(trajectory, constraints, t) for t in (left, right))
-        if q is None or q_right is None:
-            return np.full(len(path.names), -np.inf), times
-        m_left, m_right = path.compute_margins(q), path.compute_margins(q_right)
-        better = m_left.min(axis=0) < lowest
-        times, lowest = np.where(better, left[m_left.argmin(axis=0)], times), np.minimum(lowest, m_left.min(axis=0))
-        speed = abs(trajectory.evaluate(left + 0.5 * step).qd) + 0.5 * step * acceleration
+        speed = abs(trajectory.derive(left + 0.5 * step, VELOCITY)) + 0.5 * step * acceleration
         moved = constraints.kernels.bound_joint_steps(step * speed, abs(q_right - q))
-        bound = 0.5 * (m_left + m_right - moved @ path.lipschitz.T)
+        bound = 0.5 * (margins + m_right - moved @ path.lipschitz.T)
         unsure = (bound < np.minimum(lowest, 0.0)).any(axis=1)
         if not unsure.any():
             return lowest, times
         step *= 0.5
-        left, right = (
-            np.concatenate([left[unsure], left[unsure] + step]),
-            np.concatenate([left[unsure] + step, right[unsure]]),
-        )
+        middle = left[unsure] + step
+        q_middle = _find_joint_positions(trajectory, constraints, middle)
+        if q_middle is None:
+            return np.full(len(path.names), -np.inf), times
+        m_middle = path.compute_margins(q_middle)
+        times = np.where(m_middle.min(axis=0) < lowest, middle[m_middle.argmin(axis=0)], times)
+        lowest = np.minimum(lowest, m_middle.min(axis=0))
+        left = np.concatenate([left[unsure], middle])
+        q, q_right = np.concatenate([q[unsure], q_middle]), np.concatenate([q_middle, q_right[unsure]])
+        margins, m_right = np.concatenate([margins[unsure], m_middle]), np.concatenate([m_middle, m_right[unsure]])
     return np.minimum(lowest, bound.min(axis=0)), times
 
 
+def keeps_path(trajectory: Trajectory, constraints: Constraints, path: PathConstraint, q: SamplesByJoint) -> bool:
+    """Return whether no margin is negative at any time; ``q`` are samples that are looked at first."""
+    return bool((path.compute_margins(q) >= 0.0).all()) and bool(
+        (bound_margins(trajectory, constraints, path)[0] >= 0.0).all()
+    )
+
+
 def _find_joint_positions(trajectory: Trajectory, constraints: Constraints, t: np.ndarray) -> np.ndarray | None:
-    x = constraints.kernels.close(trajectory.evaluate(t).q)
+    x = constraints.kernels.close(trajectory.derive(t, POSITION))
     return None if x is None else constraints.kernels.compute_joint_positions(x)
 
 

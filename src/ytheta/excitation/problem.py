@@ -15,10 +15,10 @@ from ytheta.excitation.clearance.obstacle import Obstacle
 from ytheta.excitation.constraints import Constraints, PathConstraint, RobotKernels
 from ytheta.excitation.criteria import MotionInformation
 from ytheta.excitation.design_model import DesignModel, collect_information
-from ytheta.excitation.joint_bounds import LimitInput, PositionInput, find_bounds
+from ytheta.excitation.joint_bounds import LimitInput, LimitMargins, PositionInput, find_bounds
 from ytheta.excitation.result import describe_assumed_noise
 from ytheta.excitation.solver import Budget, check_start, find_center
-from ytheta.excitation.surroundings import BoxInput, find_clearances
+from ytheta.excitation.surroundings import BoxInput, FloorInput, find_clearances
 from ytheta.excitation.trajectories import BSpline, Fourier, RestToRest
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -69,10 +69,12 @@ def pose_problem(
     acceleration: LimitInput,
     jerk: LimitInput,
     effort: LimitInput,
+    position_margin: float,
+    velocity_margin: float,
     effort_margin: float,
     self_collision: bool,
     clearance: float,
-    floor: float | None,
+    floor: FloorInput,
     obstacles: Sequence[Obstacle],
     box: BoxInput,
     paths: Sequence[PathConstraint],
@@ -80,7 +82,12 @@ def pose_problem(
     rate: float,
 ) -> Problem:
     """Check the arguments that ``excite`` and ``assess_trajectory`` share; they are explained there."""
-    margin = check_number("effort_margin", effort_margin, "a share from 0 to below 1", allow=is_share)
+    form = "a share from 0 to below 1"
+    margins = LimitMargins(
+        check_number("position_margin", position_margin, form, allow=is_share),
+        check_number("velocity_margin", velocity_margin, form, allow=is_share),
+        check_number("effort_margin", effort_margin, form, allow=is_share),
+    )
     rate = check_rate(rate)
     bounds, findings = find_bounds(
         model.robot,
@@ -89,7 +96,7 @@ def pose_problem(
         acceleration=acceleration,
         jerk=jerk,
         effort=effort,
-        effort_margin=margin,
+        margins=margins,
     )
     if np.isfinite(bounds.effort).any():
         remedy = "design without effort limits: --effort inf (effort=math.inf)"
@@ -106,7 +113,7 @@ def pose_problem(
     )
     empty = None if model.empty is None else RobotKernels(model.empty, base)
     constraints = Constraints(bounds, kernels, (*clearances, *check_paths(paths)), empty)
-    deviations = find_noise(model.robot, noise, bounds.effort / (1.0 - margin))
+    deviations = find_noise(model.robot, noise, bounds.effort / (1.0 - margins.effort))
     prior = collect_information(kernels, model=model.model, logs=logs, noise=deviations, rate=rate)
     assumed = describe_assumed_noise(deviations, rate, is_assumed=noise is None)
     return Problem(model, base, constraints, deviations, rate, prior, (*findings, *clearance_findings, *assumed))

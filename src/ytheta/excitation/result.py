@@ -11,11 +11,15 @@ import numpy as np
 
 from ytheta.display import Reported
 from ytheta.errors import ClosureError
+from ytheta.excitation.clearance.link_capsules import UNCHECKED
+from ytheta.excitation.clearance.obstacle_clearance import CONSTANT
+from ytheta.excitation.clearance.self_collision import BY_DESIGN
 from ytheta.excitation.constraints import RobotKernels
 from ytheta.excitation.criteria import scale_columns
 from ytheta.excitation.joint_bounds import JointBounds
 from ytheta.excitation.limit_check import LimitUse, list_violations
 from ytheta.excitation.solver import Ending, SearchOutcome
+from ytheta.excitation.surroundings import FLOOR
 from ytheta.excitation.trajectories import SampledTrajectory, Trajectory
 from ytheta.excitation.trajectory_files import save_trajectory
 from ytheta.findings import Finding, Severity
@@ -24,16 +28,29 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, InstantsByJoint, PerBase, PerJoint, SamplesByJoint, freeze
 
-SELF_COLLISION_UNCHECKED = "self-collision not checked"  # code of a finding
+FIRST_RUN_SPEED = 0.25  # Share of the speed at which a motion should be run first. Chosen on: rule of thumb.
+# Condition number with columns scaled to length one, above which parameters are collinear and a design is poor. Chosen
+# on: Belsley, Kuh and Welsch (1980), Regression Diagnostics, who find harmful collinearity above 30.
+MAX_SCALED_CONDITION = 30.0
+
+
+class DesignGrade(StrEnum):
+    """What a motion is worth: it reveals the parameters and was checked in all respects, or what it lacks."""
+
+    GOOD = "good"
+    UNCHECKED = "not all checked"
+    POOR = "poor"
+    UNSAFE = "limits exceeded"
 
 
 @dataclass(frozen=True)
 class SlowedCondition:
-    """Condition numbers of W_b if the same path is passed at a share of the speed."""
+    """Condition numbers of W_b if the same path is passed at a share of the speed, and torque limits exceeded then."""
 
     speed: float
     condition_number: float
     scaled_condition_number: float
+    violations: tuple[LimitUse, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,10 +114,14 @@ class Excitation(Reported):
     noise                    assumed standard deviations of the torque noise, Nm or N, in each sample
     rate                     samples per second with independent noise
     relative_to_d_optimal    expected standard deviations relative to D-optimality; None if it was not computed
+    judged_condition_number  scaled condition number of the motion together with earlier measurements, if there are any
     slowed                   how the condition numbers grow if the motion is slowed
-    bounds                   limits that were kept; ``bounds.effort`` contains the margin for the model
+    bounds                   limits that were kept, reduced by ``bounds.margins``
     uses                     how far the motion uses each limit, with the bounds between samples
     violations               the limits that are exceeded; empty if none is
+    unchecked                what was not checked, such as "a floor"
+    grade                    good, not all checked, poor (a condition number above 30), or limits exceeded
+    first_run                the same path at a quarter of the speed, for the first run; None if that exceeds a limit
     design                   criterion and work of the search; None if the trajectory was assessed, not designed
     findings                 notes and warnings
     """
@@ -116,6 +137,7 @@ class Excitation(Reported):
     noise: PerJoint
     rate: float
     relative_to_d_optimal: ReferenceDeviations | None
+    judged_condition_number: float
     slowed: tuple[SlowedCondition, ...]
     bounds: JointBounds
     uses: tuple[LimitUse, ...]
@@ -135,9 +157,27 @@ class Excitation(Reported):
         return list_violations(self.uses)
 
     @property
-    def is_self_collision_checked(self) -> bool:
-        """False if self-collision was to be checked, but could not be."""
-        return all(finding.code != SELF_COLLISION_UNCHECKED for finding in self.findings)
+    def unchecked(self) -> tuple[str, ...]:
+        whats = (str(finding.fields["what"]) for finding in self.findings if finding.code == UNCHECKED)
+        return tuple(dict.fromkeys(whats))
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the motion does not tell some combinations of parameters apart."""
+        return not self.judged_condition_number <= MAX_SCALED_CONDITION
+
+    @property
+    def grade(self) -> DesignGrade:
+        if self.violations:
+            return DesignGrade.UNSAFE
+        if self.is_poor:
+            return DesignGrade.POOR
+        return DesignGrade.UNCHECKED if self.unchecked else DesignGrade.GOOD
+
+    @property
+    def first_run(self) -> Trajectory | None:
+        slowest = self.slowed[-1]
+        return None if self.violations or slowest.violations else self.trajectory.slow_down(1.0 / slowest.speed)
 
     @property
     def seconds(self) -> float:
@@ -179,6 +219,8 @@ class DesignFindingCode(StrEnum):
 
     ASSUMED_NOISE = "assumed noise"
     SLOWED = "slowed motion"
+    FIRST_RUN = "first run"
+    POOR = "poor design"
     STOPPED = "stopped early"
     INFEASIBLE_STARTS = "infeasible starts"
     WEAK = "weak parameters"
@@ -187,7 +229,16 @@ class DesignFindingCode(StrEnum):
 
 
 # Findings that the tables and the page state in other words.
-IN_TABLES = (DesignFindingCode.ASSUMED_NOISE, DesignFindingCode.SLOWED, DesignFindingCode.VIOLATION)
+IN_TABLES = (
+    DesignFindingCode.ASSUMED_NOISE,
+    DesignFindingCode.SLOWED,
+    DesignFindingCode.POOR,
+    DesignFindingCode.VIOLATION,
+    UNCHECKED,
+    FLOOR,
+    CONSTANT,
+    BY_DESIGN,
+)
 
 
 def describe_assumed_noise(noise: PerJoint, rate: float, *, is_assumed: bool) -> Iterator[Finding]:
@@ -216,8 +267,33 @@ def describe_slowed(plain: float, scaled: float, slowed: Sequence[SlowedConditio
     )
 
 
+def describe_first_run(slowed: Sequence[SlowedCondition]) -> Iterator[Finding]:
+    """Say that the slow motion for a first run exceeds limits, if it does."""
+    slowest = slowed[-1]
+    for use in slowest.violations:
+        yield Finding(
+            DesignFindingCode.FIRST_RUN,
+            Severity.WARNING,
+            f"at {slowest.speed:.0%} of the speed, where inertia does not help against gravity, {use.text}",
+            "do not run the motion more slowly",
+            names=(use.name,),
+        )
+
+
+def describe_poor_design(condition_number: float) -> Iterator[Finding]:
+    if not condition_number <= MAX_SCALED_CONDITION:
+        yield Finding(
+            DesignFindingCode.POOR,
+            Severity.WARNING,
+            f"the scaled condition number is {condition_number:.3g}, above {MAX_SCALED_CONDITION:g}: the motion does "
+            "not tell some combinations of parameters apart",
+            "give the search more time, or the joints more room and speed, or select fewer parameters",
+            fields={"condition_number": condition_number},
+        )
+
+
 def describe_ending(outcome: SearchOutcome) -> Iterator[Finding]:
-    if outcome.ending is not Ending.COMPLETE:
+    if outcome.ending in (Ending.TIME_LIMIT, Ending.INTERRUPTED):
         yield Finding(
             DesignFindingCode.STOPPED,
             Severity.NOTE,

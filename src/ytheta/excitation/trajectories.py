@@ -62,15 +62,15 @@ class Trajectory:
 
     @property
     def start(self) -> PerJoint:
-        return self._derive(np.zeros(1), POSITION)[0]
+        return self.derive(np.zeros(1), POSITION)[0]
 
     def evaluate(self, t: PerInstant | float) -> SampledTrajectory:
         """Return position, velocity, acceleration and jerk at these times, s; one time gives one row."""
         times = np.atleast_1d(np.asarray(t, dtype=float))
         moves = ((times >= 0.0) & (times <= self.seconds))[:, None]
         inside = np.where(moves[:, 0], times, 0.0)
-        q = self._derive(inside, POSITION)
-        qd, qdd, jerk = (np.where(moves, self._derive(inside, order), 0.0) for order in (VELOCITY, ACCELERATION, JERK))
+        q = self.derive(inside, POSITION)
+        qd, qdd, jerk = (np.where(moves, self.derive(inside, order), 0.0) for order in (VELOCITY, ACCELERATION, JERK))
         return SampledTrajectory(times, q, qd, qdd, jerk)
 
     def __call__(self, t: PerInstant | float) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
@@ -114,7 +114,8 @@ class Trajectory:
             f"{len(self.joints)} joints)"
         )
 
-    def _derive(self, t: PerInstant, order: int) -> InstantsByJoint:
+    def derive(self, t: PerInstant, order: int) -> InstantsByJoint:
+        """Return the derivative of this order at times during the motion."""
         basis: Basis = self.basis
         return basis.evaluate(t, order) @ self.coefficients
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ytheta
+from ytheta.excitation.result import MAX_SCALED_CONDITION, DesignGrade
+from ytheta.excitation.surroundings import FLOOR
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit, replace_nonfinite
 from ytheta.report.terminal import TerminalColumn, fit_table, print_note, print_table, safe_text, safe_texts
 
@@ -39,7 +41,7 @@ def print_excitation(console: Console, excitation: Excitation, *, verbose: bool 
             console.print(safe_text(text))
     for use in excitation.violations:
         console.print(safe_text(use.text, "red"))
-    console.print(safe_text(describe_verdict(excitation), "bold red" if excitation.violations else "bold green"))
+    console.print(safe_text(describe_verdict(excitation), STYLES[excitation.grade]))
 
 
 def _print_limits(console: Console, excitation: Excitation) -> None:
@@ -54,7 +56,7 @@ def _print_limits(console: Console, excitation: Excitation) -> None:
     print_table(console, fit_table(columns, console.width))
     print_note(
         console,
-        "largest values in percent of the limits; torque limits are reduced by the margin for errors of the model",
+        describe_margins(excitation),
     )
 
 
@@ -71,6 +73,8 @@ def _print_clearances(console: Console, excitation: Excitation, *, verbose: bool
     print_table(console, fit_table(columns, console.width))
     if len(shown) < len(clearances):
         print_note(console, f"the {len(shown)} smallest of {len(clearances)} margins; all: --verbose")
+    for text in list_assumptions(excitation):
+        print_note(console, text)
 
 
 def _print_parameters(console: Console, excitation: Excitation, *, verbose: bool) -> None:
@@ -124,6 +128,9 @@ def summarize_excitation(excitation: Excitation) -> dict[str, Any]:
         "columns": excitation.columns,
         "seconds": float(excitation.seconds),
         "violations": [_summarize_use(use) for use in excitation.violations],
+        "grade": str(excitation.grade),
+        "unchecked": list(excitation.unchecked),
+        "margins": {name: float(getattr(bounds.margins, name)) for name in ("position", "velocity", "effort")},
         "criterion": None if design is None else design.criterion,
         "value": None if design is None else float(design.value),
         "slow": float(excitation.slow),
@@ -201,6 +208,12 @@ def _summarize_use(use: LimitUse) -> dict[str, Any]:
 
 
 QUANTITIES = ("position", "velocity", "acceleration", "jerk", "torque")
+STYLES = {
+    DesignGrade.GOOD: "bold green",
+    DesignGrade.UNCHECKED: "bold yellow",
+    DesignGrade.POOR: "bold red",
+    DesignGrade.UNSAFE: "bold red",
+}
 
 
 @dataclass(frozen=True)
@@ -308,12 +321,39 @@ def describe_search(excitation: Excitation) -> str:
 
 
 def describe_verdict(excitation: Excitation) -> str:
+    """Return whether the motion is safe, what was not checked, and whether it is worth running."""
     count = len(excitation.violations)
-    if not count:
-        if not excitation.is_self_collision_checked:
-            return "All limits that were checked are kept, between samples too; self-collision was not checked."
-        return "All limits are kept, between samples too."
-    return f"{count} {'limit is' if count == 1 else 'limits are'} exceeded: do not run this motion."
+    if count:
+        return f"{count} {'limit is' if count == 1 else 'limits are'} exceeded: do not run this motion."
+    parts = [describe_poor(excitation)] if excitation.is_poor else []
+    if excitation.unchecked:
+        parts.append("All limits that were checked are kept, between samples too.")
+        parts.append(f"Not checked: {'; '.join(excitation.unchecked)}.")
+    else:
+        parts.append("All limits are kept, between samples too.")
+    if excitation.first_run is not None and excitation.slow == 1.0:
+        parts.append(f"Run it at {100.0 * excitation.slowed[-1].speed:g} % of the speed first.")
+    return " ".join(parts)
+
+
+def describe_poor(excitation: Excitation) -> str:
+    return (
+        f"Poor: the scaled condition number {format_plain(excitation.judged_condition_number)} is above "
+        f"{format_plain(MAX_SCALED_CONDITION)}, so that some combinations of parameters are not told apart."
+    )
+
+
+def describe_margins(excitation: Excitation) -> str:
+    margins = excitation.bounds.margins
+    return (
+        f"largest values in percent of the limits, which are reduced by {100.0 * margins.position:.3g} % (position), "
+        f"{100.0 * margins.velocity:.3g} % (velocity) and {100.0 * margins.effort:.3g} % (torque)"
+    )
+
+
+def list_assumptions(excitation: Excitation) -> list[str]:
+    """Return where the floor was assumed."""
+    return [finding.statement for finding in excitation.findings if finding.code == FLOOR]
 
 
 def list_limit_rows(excitation: Excitation) -> Iterator[tuple[str, dict[str, LimitUse]]]:

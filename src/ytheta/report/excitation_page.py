@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.excitation.arm_views import compute_arm_views
 from ytheta.excitation.criteria import CRITERIA
 from ytheta.excitation.result import MotionCurves, compute_curves
 from ytheta.plots import Axis, Line
 from ytheta.report.excitation import (
     QUANTITIES,
+    describe_margins,
     describe_motion,
     describe_noise,
     describe_origin,
     describe_reference,
     describe_search,
     describe_verdict,
+    list_assumptions,
     list_clearances,
     list_limit_rows,
     list_parameters,
@@ -47,6 +50,7 @@ def excitation_html(excitation: Excitation) -> str:
         "excitation": excitation,
         "criterion": None if excitation.design is None else CRITERIA[excitation.design.criterion],
         "summary": summarize_excitation(excitation),
+        "arm_figures": list(plot_arm(excitation)),
         "path_figure": plot_path(curves),
         "deviation_figure": plot_deviations(excitation),
         "joint_figures": [
@@ -60,6 +64,7 @@ def excitation_html(excitation: Excitation) -> str:
     functions = (
         *(describe_motion, describe_noise, describe_origin, describe_reference, describe_search, describe_verdict),
         *(list_conditions, list_key_numbers, list_limit_headings, list_limits, list_margins, list_parameter_rows),
+        *(describe_margins, list_assumptions),
     )
     return render_page("excitation.html", content, functions)
 
@@ -83,6 +88,8 @@ def list_key_numbers(excitation: Excitation) -> Iterator[tuple[str, str, str]]:
     if clearances:
         yield "smallest margin", f"{format_number(clearances[0].value)} m", clearances[0].name
     yield "limits exceeded", str(len(excitation.violations)), "checked between samples too"
+    if excitation.unchecked:
+        yield "not checked", str(len(excitation.unchecked)), "; ".join(excitation.unchecked)
 
 
 def list_conditions(excitation: Excitation) -> Iterator[dict[str, Any]]:
@@ -144,6 +151,7 @@ def make_excitation_figures(excitation: Excitation) -> dict[str, go.Figure]:
     curves = compute_curves(excitation)
     figures = {f"motion of {name}": figure for name, figure in plot_motion(excitation, curves)}
     figures |= {f"torque of {name}": figure for name, figure in plot_torque(excitation, curves)}
+    figures |= {f"arm, {name}": figure for name, figure in plot_arm(excitation)}
     return figures | {"path of the tool": plot_path(curves), "expected std": plot_deviations(excitation)}
 
 
@@ -176,6 +184,40 @@ def plot_torque(excitation: Excitation, curves: MotionCurves) -> Iterator[tuple[
         ]
         axes = [Axis(torque, "N" if slides else "Nm"), Axis("acceleration", f"{unit}/s²")]
         yield name, line_plot(motion.t, lines, axes, height=TWO_PLOTS_HEIGHT)
+
+
+def plot_arm(excitation: Excitation) -> Iterator[tuple[str, go.Figure]]:
+    """Yield the arm at several poses of the path, seen from two sides, with the floor; the start is drawn last."""
+    for name, view in zip(("from the side", "from the front"), compute_arm_views(excitation), strict=True):
+        traces: list[dict[str, object]] = []
+        for k in (*range(1, len(view.outlines)), 0):
+            x, y = view.outlines[k].T.astype(np.float32)
+            colour = COLOURS[1] if k == 0 else COLOURS[0]
+            fill = colour.replace("rgb", "rgba").replace(")", f", {0.5 if k == 0 else 0.12})")
+            trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "fill": "toself", "fillcolor": fill}
+            label = f"t = {view.times[k]:.2f} s"
+            traces.append(trace | {"line": {"color": colour, "width": 0.7}, "name": label, "hoverinfo": "name"})
+        layout: dict[str, object] = {
+            "height": PATH_HEIGHT,
+            "margin": MARGIN,
+            "xaxis": {"title": {"text": f"{view.across} / m"}, "zeroline": False},
+            "yaxis": {"title": {"text": "height / m"}, "zeroline": False, "scaleanchor": "x"},
+            "showlegend": False,
+        }
+        if view.floor is not None:
+            line = {"color": AXIS_COLOUR, "width": 2.0}
+            layout["shapes"] = [
+                {
+                    "type": "line",
+                    "xref": "paper",
+                    "x0": 0.0,
+                    "x1": 1.0,
+                    "y0": view.floor,
+                    "y1": view.floor,
+                    "line": line,
+                }
+            ]
+        yield name, make_figure(traces, layout)
 
 
 def plot_path(curves: MotionCurves) -> go.Figure:

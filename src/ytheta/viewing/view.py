@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ytheta.arguments import check_number
 from ytheta.errors import InputError
+from ytheta.excitation.clearance.estimated_capsules import complete_capsules
 from ytheta.excitation.clearance.link_capsules import find_link_capsules
 from ytheta.excitation.trajectories import Trajectory
 from ytheta.logs.reading.read import GainInput, LogInput, LogReadingOptions, MappingInput, RowsInput
@@ -56,6 +57,6 @@ def view(
         motion = read_logged_motion(robot, log, mapping, options)
     elif trajectory is not None:
         motion = read_designed_motion(robot, trajectory)
-    shapes = find_link_capsules(robot)
+    shapes = complete_capsules(robot, find_link_capsules(robot))
     findings = (*shapes.findings, *(() if motion is None else motion.findings))
     return start_viewer(scene, shapes.capsules, motion, port=port, findings=findings)

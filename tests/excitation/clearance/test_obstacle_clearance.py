@@ -94,26 +94,32 @@ def test_a_floor_is_the_lowest_point_of_the_capsules() -> None:
     constraint = make_obstacle_clearance(robot, [make_floor(-0.05)])
     q = spread_poses(robot, 50)
     lowest = constraint.compute_margins(q).min(axis=1)
-    for sample, margin in zip(q, lowest, strict=True):
-        poses = link_poses(robot, sample)
-        heights = [
-            (item.capsule.ends @ poses[item.link][2, :3] + poses[item.link][2, 3]).min() - item.capsule.radius
-            for item in find_link_capsules(robot).capsules
-            if item.link != "panda_link0"
+    capsules = find_link_capsules(robot).capsules
+    heights = np.array(
+        [
+            [
+                item.capsule.ends @ pose[item.link][2, :3] + pose[item.link][2, 3] - item.capsule.radius
+                for item in capsules
+            ]
+            for pose in (link_poses(robot, sample) for sample in q)
         ]
-        assert margin == pytest.approx(min(heights) + 0.05, abs=1e-12)
+    ).reshape(len(q), -1)
+    moving = np.ptp(heights, axis=0) > 1e-9  # neither the base nor what turns about the vertical
+    assert 0 < np.count_nonzero(moving) < len(moving)
+    assert lowest == pytest.approx(heights[:, moving].min(axis=1) + 0.05, abs=1e-12)
 
 
 def test_links_that_always_touch_an_obstacle_are_named() -> None:
     robot = load("panda")
     low = (*robot.collision, make_capsule("panda_link1", (0.0, 0.0, -0.3), (0.0, 0.0, -0.2), 0.06))
-    constraint = make_obstacle_clearance(replace(robot, collision=low), [make_floor()])
-    (finding,) = constraint.findings
-    assert finding.severity is Severity.WARNING
-    assert finding.names == ("panda_link1",)
-    assert (
-        "panda_link1[2]–floor are not checked for collision, because they are too close in every pose" in finding.text
-    )
+    high = (*low, make_capsule("panda_link2", (0.2, 0.0, 0.0), (0.2, 0.0, 0.0), 0.7))
+    constraint = make_obstacle_clearance(replace(robot, collision=high), [make_floor()])
+    fixed, moving = constraint.findings
+    words = "are not checked for collision, because they are too close in every pose"
+    assert (fixed.severity, fixed.names) == (Severity.NOTE, ("panda_link1",))  # it turns about the vertical
+    assert f"panda_link1[2]–floor {words}, and their distance hardly depends on the motion" in fixed.text
+    assert (moving.severity, moving.names) == (Severity.WARNING, ("panda_link2",))
+    assert f"panda_link2[2]–floor {words}; check" in moving.text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,7 @@ def test_wrong_obstacles_are_refused() -> None:
         make_obstacle_clearance(robot, [])
     with pytest.raises(RobotError, match="the obstacle name 'floor' is used 2 times"):
         make_obstacle_clearance(robot, [make_floor(), make_floor(-1.0)])
-    with pytest.raises(InputError, match="no moving link of robot 'ur10' has a collision shape"):
-        make_obstacle_clearance(load("ur10"), [make_floor()])
+    with pytest.raises(InputError, match="no moving link of robot 'puma560' has a collision shape"):
+        make_obstacle_clearance(load("puma560"), [make_floor()])
     with pytest.raises(InputError, match="every link is too close to the obstacles in every pose"):
         make_obstacle_clearance(robot, [make_floor()], clearance=5.0)

@@ -25,25 +25,26 @@ from ytheta.robot.parts import CollisionShape, ShapeKind
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, Int, Matrix3, Vector3
 
-MAX_CAPSULES = 3  # Largest number of capsules of a link. Chosen on: rule of thumb.
+MAX_CAPSULES = 3  # Largest number of capsules that are fitted to a link. Chosen on: rule of thumb.
+MAX_GIVEN_CAPSULES = 4  # Capsules and spheres of a link that are used as they are described. Chosen on: rule of thumb.
 # Share of the volume that one more capsule must leave; otherwise there are fewer capsules. Chosen on: rule of thumb.
 WORTHWHILE_VOLUME = 0.94
 SPLIT_PLACES = 5  # Places along each principal axis at which a link is split by trial. Chosen on: rule of thumb.
-CODE = "collision"
+UNCHECKED = "not checked"  # code of findings about what the check for collisions leaves out
 
 
 @dataclass(frozen=True)
 class LinkCapsules:
-    """Capsules of the links of a robot, in the frames of ``robot.merged``, and findings about links without them."""
+    """Capsules of the links of a robot, in the frames of ``robot.merged``, and findings about meshes left out."""
 
     capsules: tuple[LinkCapsule, ...]
     findings: tuple[Finding, ...] = ()
 
 
 def find_link_capsules(robot: Robot) -> LinkCapsules:
-    """Return at most three capsules for each link, which together contain its collision shapes.
+    """Return a few capsules for each link, which together contain its collision shapes.
 
-    A mesh that cannot be read, and a moving link without shapes, are findings that name the link.
+    A mesh that cannot be read is a finding that names the link. Links without shapes have no capsules.
     """
     check_is_robot(robot)
     merged = robot.numeric.merged
@@ -52,17 +53,13 @@ def find_link_capsules(robot: Robot) -> LinkCapsules:
     for link in merged.links:
         shapes = [shape for shape in merged.collision if shape.link == link.name]
         capsules += [LinkCapsule(link.name, capsule) for capsule in _enclose_link(link.name, shapes, findings)]
-    covered = {item.link for item in capsules}
-    missing = tuple(joint.child for joint in merged.joints if joint.moves and joint.child not in covered)
-    if missing:
-        statement = f"these links have no collision shapes and are not checked for collisions: {', '.join(missing)}"
-        remedy = "add [[collision]] tables to the description"
-        findings.append(Finding(CODE, Severity.WARNING, statement, remedy, names=missing))
     return LinkCapsules(tuple(capsules), tuple(findings))
 
 
 def _enclose_link(link: str, shapes: Sequence[CollisionShape], findings: list[Finding]) -> list[Capsule]:
-    if len(shapes) <= MAX_CAPSULES and all(shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes):
+    if len(shapes) <= MAX_GIVEN_CAPSULES and all(
+        shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) for shape in shapes
+    ):
         return [_to_capsule(shape) for shape in shapes]
     pieces: list[Piece] = []
     faults: list[str] = []
@@ -77,7 +74,8 @@ def _enclose_link(link: str, shapes: Sequence[CollisionShape], findings: list[Fi
         result = "its capsules do not contain the whole link" if pieces else "it has no capsule"
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         statement = f"link {link!r}: a mesh is left out, so {result}: {faults[0]}{more}"
-        findings.append(Finding(CODE, Severity.WARNING, statement, names=(link,)))
+        what = {"what": f"the whole shape of {link}"}
+        findings.append(Finding(UNCHECKED, Severity.WARNING, statement, names=(link,), fields=what))
     return fit_capsules(coarsen(pieces)) if pieces else []
 
 

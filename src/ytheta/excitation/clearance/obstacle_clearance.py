@@ -10,7 +10,7 @@ from ytheta.arguments import check_kind, check_number, is_not_negative
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.distance import Segment, measure_box, measure_segments
-from ytheta.excitation.clearance.link_capsules import LinkCapsules, find_link_capsules
+from ytheta.excitation.clearance.link_capsules import UNCHECKED, LinkCapsules, find_link_capsules
 from ytheta.excitation.clearance.margins import BodyPoses, Clearance, Margin, Push, make_clearance, pose_bodies
 from ytheta.excitation.clearance.obstacle import Obstacle, ObstacleKind
 from ytheta.excitation.clearance.reach import bound_distance_slopes, bound_levers, check_strokes
@@ -22,10 +22,13 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
-CODE = "obstacle"
+CONSTANT = "obstacle"  # code of findings about distances that motion hardly changes
 # m; how far the origin of the base may be inside an obstacle, such as the floor it stands on. Chosen on: rule of
 # thumb.
 MAX_BASE_DEPTH = 1e-3
+# m; distances that change less over all poses count as constant. Chosen on: reasoning, far above rounding errors, and
+# far below what matters.
+MIN_CHANGE = 1e-9
 
 
 def make_obstacle_clearance(
@@ -33,8 +36,9 @@ def make_obstacle_clearance(
 ) -> Clearance:
     """Return the margins between the capsules of moving links and obstacles: distance minus ``clearance``, in metres.
 
-    The base does not move and is not checked. Pairs that are too close in every pose, such as the first link and the
-    floor, are not checked either; ``findings`` name them. An obstacle that contains the base is an error.
+    The base does not move and is not checked. Distances that do not depend on the motion, such as that of the first
+    link from the floor, are not checked either. Neither are pairs that are too close in every pose; ``findings`` name
+    them. An obstacle that contains the base is an error.
     """
     check_is_robot(robot)
     refuse_floating_base(robot, "the check for collisions")
@@ -67,29 +71,31 @@ def make_obstacle_clearance(
     ]
     names = [name for name, _, _, _ in entries]
     margins, slopes = [margin for _, margin, _, _ in entries], np.array([slope for _, _, slope, _ in entries])
-    blocked = (evaluate_margins(robot, poses, margins).margins < 0.0).all(axis=0)
-    kept = np.flatnonzero(~blocked)
+    sampled = evaluate_margins(robot, poses, margins).margins
+    blocked = (sampled < 0.0).all(axis=0)
+    change = np.ptp(sampled, axis=0)  # zero for a link that turns about the normal of the floor
+    kept = np.flatnonzero(~blocked & (change > MIN_CHANGE))
     if not len(kept):
         raise InputError(
             f"robot {robot.name!r}: every link is too close to the obstacles in every pose; move the obstacles away, "
             "or ask for a smaller clearance"
         )
-    findings = [
-        Finding(
-            CODE,
-            Severity.WARNING,
-            f"{names[k]} are not checked for collision, because they are too close in every pose",
-            "check that the obstacle does not stand in the way of the link",
-            names=(entries[k][3],),
-        )
-        for k in dict.fromkeys(names.index(names[k]) for k in np.flatnonzero(blocked))
-    ]
+    findings = []
+    for k in dict.fromkeys(names.index(names[k]) for k in np.flatnonzero(blocked)):
+        statement = f"{names[k]} are not checked for collision, because they are too close in every pose"
+        link, fields = (entries[k][3],), {"what": f"collision of {names[k]}"}
+        if change[k] <= max(clearance, MIN_CHANGE):
+            statement = f"{statement}, and their distance hardly depends on the motion"
+            findings.append(Finding(CONSTANT, Severity.NOTE, statement, names=link))
+        else:
+            remedy = "check that the obstacle does not stand in the way of the link"
+            findings.append(Finding(UNCHECKED, Severity.WARNING, statement, remedy, names=link, fields=fields))
     return make_clearance(
         poses,
         [margins[k] for k in kept],
         [names[k] for k in kept],
         slopes[kept],
-        findings=(*link_capsules.findings, *findings),
+        findings=findings,
     )
 
 

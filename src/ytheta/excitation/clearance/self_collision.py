@@ -15,7 +15,12 @@ from ytheta.dynamics.loop_solver import solve
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.errors import InputError
 from ytheta.excitation.clearance.distance import Segment, measure_segments
-from ytheta.excitation.clearance.link_capsules import LinkCapsule, LinkCapsules, find_link_capsules
+from ytheta.excitation.clearance.link_capsules import (
+    UNCHECKED,
+    LinkCapsule,
+    LinkCapsules,
+    find_link_capsules,
+)
 from ytheta.excitation.clearance.margins import (
     BodyPoses,
     Clearance,
@@ -32,11 +37,17 @@ from ytheta.robot.floating import refuse_floating_base
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, SamplesByJoint
 
-CODE = "self-collision"
+BY_DESIGN = "self-collision"  # code of findings about pairs that are close by design
 # Pairs whose capsules overlap in a larger share of the poses are not checked: that is due to the design of the
 # robot, or the capsules are larger than the links. Pairs that are closer than the clearance in a larger share are
 # checked for contact only. Chosen on: rule of thumb.
 MAX_SHARE_TOO_CLOSE = 0.95
+# The same share for links that two joints connect: if most poses are closer than the clearance, the design of the robot
+# does not have it. Chosen on: rule of thumb; UR5 and Panda with clearances of 10 and 50 mm.
+MAX_SHARE_TOO_CLOSE_BY_DESIGN = 0.5
+# Number of joints between two links, for which the sampled poses are dense enough to say that the links never touch.
+# Chosen on: reasoning, 1000 poses are 1/30 of the range apart in the plane of two joints.
+MAX_JOINTS_BY_DESIGN = 2
 # Number of poses, spread over the position limits, at which these shares are measured. Chosen on: reasoning, the
 # share of 0.95 is then known to within about 0.007.
 SAMPLED_POSES = 1000
@@ -70,9 +81,10 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
     """Return the margins between the capsules of links: distance minus ``clearance``, in metres.
 
     Pairs of the same link and of links that a joint connects are not checked. Pairs whose capsules overlap in almost
-    all poses of the range are not checked either, and pairs that are closer than the clearance in almost all poses are
-    checked for contact only; ``findings`` name them. Pairs that provably cannot come closer than the clearance are left
-    out without a finding. ``capsules`` replaces those of ``find_link_capsules``.
+    all poses of the range are not checked either, nor are links two joints apart that do not touch in any pose. Pairs
+    that are closer than the clearance in almost all poses are checked for contact only; ``findings`` name them. Pairs
+    that provably cannot come closer than the clearance are left out without a finding. ``capsules`` replaces those of
+    ``find_link_capsules``.
     """
     check_is_robot(robot)
     refuse_floating_base(robot, "the check for collisions")
@@ -109,7 +121,7 @@ def make_self_collision(robot: Robot, *, clearance: float = 0.0, capsules: LinkC
         [margins[k] for k in kept],
         [names[k] for k in kept],
         slopes[kept],
-        findings=(*link_capsules.findings, *findings),
+        findings=findings,
     )
 
 
@@ -158,27 +170,37 @@ def _choose_pairs(
     The sampled margins are distances of the surfaces.
     """
     overlapping, too_close = ((sampled.margins < limit).mean(axis=0) for limit in (0.0, clearance))
-    clearances = [0.0 if share > MAX_SHARE_TOO_CLOSE else clearance for share in too_close]
-    always_apart = _prove_apart(robot, replace(sampled, margins=sampled.margins - np.array(clearances)), slopes)
-    kept = [k for k in range(len(pairs)) if overlapping[k] <= MAX_SHARE_TOO_CLOSE and not always_apart[k]]
+    is_near = np.count_nonzero(slopes, axis=1) <= MAX_JOINTS_BY_DESIGN
+    limits = np.where(is_near, MAX_SHARE_TOO_CLOSE_BY_DESIGN, MAX_SHARE_TOO_CLOSE)
+    clearances = np.where(too_close > limits, 0.0, clearance)
+    always_apart = _prove_apart(robot, replace(sampled, margins=sampled.margins - clearances), slopes)
+    # Links that two joints connect are often close in all poses. If no pose lets them touch, no motion can.
+    by_design = (overlapping == 0.0) & (too_close > 0.0) & is_near
+    checkable = (overlapping <= MAX_SHARE_TOO_CLOSE) & ~by_design
+    kept = [k for k in range(len(pairs)) if checkable[k] and not always_apart[k]]
     findings = []
     for k, (a, b) in enumerate(pairs):
         links = (a.item.link, b.item.link)
-        if overlapping[k] > MAX_SHARE_TOO_CLOSE:
+        if overlapping[k] == 1.0 or by_design[k]:
+            state = "they overlap in all poses" if overlapping[k] else "they are close, but do not touch in any pose"
+            statement = f"{names[k]} are not checked for collision, because {state}"
+            fields: dict[str, float | str] = {"share": float(overlapping[k])}
+            findings.append(Finding(BY_DESIGN, Severity.NOTE, statement, names=links, fields=fields))
+        elif overlapping[k] > MAX_SHARE_TOO_CLOSE:
             statement = (
-                f"{names[k]} are not checked for collision, because they are too close in {100 * overlapping[k]:.0f} % "
-                "of the poses within the position limits"
+                f"{names[k]} are not checked for collision, because they overlap in {100 * overlapping[k]:.1f} % of "
+                "the poses within the position limits"
             )
-            fields = {"share": float(overlapping[k])}
-            findings.append(Finding(CODE, Severity.NOTE, statement, names=links, fields=fields))
+            fields = {"share": float(overlapping[k]), "what": f"collision of {names[k]}"}
+            findings.append(Finding(UNCHECKED, Severity.WARNING, statement, names=links, fields=fields))
         elif clearances[k] < clearance and not always_apart[k]:
             statement = (
                 f"{names[k]} are checked for contact only, because they are closer than {clearance:g} m in "
                 f"{100 * too_close[k]:.0f} % of the poses within the position limits"
             )
-            fields = {"share": float(too_close[k])}
-            findings.append(Finding(CODE, Severity.WARNING, statement, names=links, fields=fields))
-    return kept, clearances, findings
+            fields = {"share": float(too_close[k]), "what": f"the clearance of {names[k]} (contact is)"}
+            findings.append(Finding(UNCHECKED, Severity.WARNING, statement, names=links, fields=fields))
+    return kept, clearances.tolist(), findings
 
 
 def _prove_apart(robot: Robot, sampled: SampledMargins, slopes: Float[np.ndarray, "margins joints"]) -> list[bool]:

@@ -222,7 +222,7 @@ def describe_value(value: object) -> str:
 # The time and memory that tomllib takes grow with the square of the depth of keys (a.a.a = 1), and it reads lists in
 # lists by recursion. Therefore the depth is measured first, in one pass over the text.
 
-# Largest depth of dotted keys, and of lists and tables in each other. Chosen on: rule of thumb; the catalog is within it.
+# Largest depth of dotted keys, and of lists and tables in each other. Chosen on: rule of thumb.
 MAX_DEPTH = 32
 # Strings, which may not be closed, comments, and spaces within a line; what remains are bare keys, numbers and signs.
 _IGNORED = re.compile(

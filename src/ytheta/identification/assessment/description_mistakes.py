@@ -113,7 +113,8 @@ def list_gravities(interpretation: Interpretation) -> Iterator[Suspect]:
     for gravity in candidates:
         if not any(np.allclose(gravity, other, rtol=0.0, atol=MAX_RELATIVE_DIFFERENCE * EARTH) for other in known):
             known.append(gravity)
-            yield Suspect(partial(_make_gravity, interpretation.robot, cache(partial(weights.make_equations, gravity)), gravity))
+            find_equations = cache(partial(weights.make_equations, gravity))
+            yield Suspect(partial(_make_gravity, interpretation.robot, find_equations, gravity))
 
 
 def _make_gravity(robot: Robot, find_equations: Callable[[], Equations], gravity: Vector3, _value: float) -> Mistake:

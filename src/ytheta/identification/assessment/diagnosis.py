@@ -37,7 +37,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.priors.prior import Prior
 from ytheta.logs.log import Log, LogFindingCode
-from ytheta.shapes import Float
+from ytheta.shapes import Float, SamplesByJoint
 
 # Logarithm of the odds that a log has a mistake of a given kind, before it was seen. Chosen on: rule of thumb; one in a
 # thousand.
@@ -48,7 +48,7 @@ MIN_LOG_ODDS = np.log(1e3)
 # Logarithm of the odds by the score test, without those before the log was seen, from which mistakes are looked for.
 # Chosen on: reasoning; one in twenty.
 MIN_SCORE = np.log(20.0)
-# Error of the fit after mending, relative to the standard deviation of a torque, above which a mistake explains nothing.
+# Error of the fit after mending, relative to the standard deviation of torques, above which a mistake explains nothing.
 # Chosen on: reasoning, a tenth of the variance; and the wrist of the LWR4+, whose torque is that of sensor errors to
 # 60 %, so that some wrong interpretations fit it better.
 MAX_MENDED_ERROR = 0.3
@@ -120,11 +120,12 @@ def compute_scores(
     step = np.where(usual > 0.0, usual, 1.0)
     s = np.where(np.isfinite(changes), changes, 0.0) * mask / step[:, None, None]
     residual = (samples.tau - torque) * mask
-    A = interpretation.expectation.compute_precision(null.deviations[None], np.ones(len(interpretation.equations.drive_joints)))[1][0]
-    b = np.zeros((len(A), len(suspects)))
+    expected = interpretation.expectation
+    P = expected.compute_precision(null.deviations[None], np.ones(len(expected.drive_joints)))[1][0]
+    b = np.zeros((len(P), len(suspects)))
     for j, (columns, values) in enumerate(rows):
         b[columns] += null.weights[j] * (values @ s[:, :, j].T)
-    A = A + np.tensordot(null.weights, interpretation.equations.gram, axes=1)
+    A = P + np.tensordot(null.weights, interpretation.equations.gram, axes=1)
     g = np.einsum("ksj,sj,j->k", s, residual, null.weights, optimize=True)
     h = np.einsum("ksj,ksj,j->k", s, s, null.weights, optimize=True) - (b * np.linalg.solve(A, b)).sum(axis=0)
     value = np.divide(g, h, out=np.zeros_like(g), where=h > TINY)
@@ -133,7 +134,9 @@ def compute_scores(
     return np.where(is_possible, 0.5 * value**2 / variance, 0.0), value
 
 
-def _predict_mended(interpretation, change: Change, null: Fit, torque):
+def _predict_mended(
+    interpretation: Interpretation, change: Change, null: Fit, torque: SamplesByJoint
+) -> SamplesByJoint:
     """Return by how much predicted minus recorded torques change if a mistake is mended."""
     mended, own = torque, interpretation.samples
     if not change.is_of_torques:
@@ -157,32 +160,30 @@ def _start_at(suspect: Suspect, value: float) -> Suspect:
 def choose_mistake(interpretation: Interpretation, suspects: Sequence[Suspect]) -> Comparison | None:
     """Return the likeliest mistake, if it is likely enough."""
     null = interpretation.fit
-    counts = Counter(suspect.make(suspect.starts[0]).code for suspect in suspects)
+    quick = interpretation.equations.fit(None, null).log_evidence
+    kinds = Counter(suspect.make(suspect.starts[0]).code for suspect in suspects)
     rough = []
     for suspect in suspects:
+        fits = []
         for value in suspect.starts:
             mistake = suspect.make(value)
             fit = mistake.fit(interpretation, null)
             if fit is not None:
-                odds = PRIOR_LOG_ODDS - np.log(counts[mistake.code] * suspect.count)
-                rough.append((fit.log_evidence + mistake.log_odds + odds, suspect, value, odds, mistake, fit))
-    rough.sort(key=lambda each: -each[0])
-    kept = list({id(each[1]): each for each in rough[::-1]}.values())[::-1]
-    kept.sort(key=lambda each: -each[0])
-    kept = kept[:MAX_COMPARED]
-    if not kept:
-        return None
-    own = [interpretation.count_independent(Change(), null)]
-    own += [interpretation.count_independent(each[4].change, each[5]) for each in kept]
-    counted = replace(interpretation, counts=np.max(own, axis=0))
+                prior = PRIOR_LOG_ODDS - np.log(kinds[mistake.code] * suspect.count)
+                odds = fit.log_evidence - quick + mistake.log_odds + prior
+                fits.append((odds, suspect, value, prior, mistake.change, fit))
+        rough += sorted(fits, key=lambda each: -each[0])[:1]
+    kept = [each for each in sorted(rough, key=lambda each: -each[0])[:MAX_COMPARED] if each[0] > 0.0]
+    counts = [interpretation.count_independent(*each) for each in ((Change(), null), *(each[4:] for each in kept))]
+    counted = replace(interpretation, counts=np.max(counts, axis=0))
+    found = [_compare(counted, suspect, value, prior) for _, suspect, value, prior, *_ in kept]
     joints = interpretation.robot.actuated
-    found = [_compare(counted, suspect, value, odds) for _, suspect, value, odds, *_ in kept]
     likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
     return max(likely, key=lambda each: each.log_odds, default=None)
 
 
-def _compare(interpretation: Interpretation, suspect: Suspect, value: float, odds: float) -> Comparison | None:
-    """Return the comparison of a mistake whose value is near a start; ``odds``: before the log was seen."""
+def _compare(interpretation: Interpretation, suspect: Suspect, value: float, prior: float) -> Comparison | None:
+    """Return the comparison of a mistake whose value is near a start; ``prior``: its log odds before the log was seen."""
     null = interpretation.fit
     known: dict[float, float] = {}
 
@@ -204,7 +205,8 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, odd
         )
         compute(value)
         value = max(known, key=lambda each: known[each])
-        curvature = (2.0 * compute(value) - compute(value - suspect.usual) - compute(value + suspect.usual)) / suspect.usual**2
+        step = suspect.usual
+        curvature = (2.0 * compute(value) - compute(value - step) - compute(value + step)) / step**2
         std = float(curvature**-0.5) if curvature > 0.0 and np.isfinite(curvature) else None
         near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, suspect.usual)]
         value = min(near, key=lambda each: abs(each - value)) if near else value
@@ -216,7 +218,7 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, odd
     if after is None or value == 0.0 and suspect.usual:
         return None
     gain = after.log_evidence + mistake.log_odds - null.log_evidence - harmless
-    return Comparison(mistake, after, gain + odds, std)
+    return Comparison(mistake, after, float(gain + prior), std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:

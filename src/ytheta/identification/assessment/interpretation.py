@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -86,6 +86,8 @@ class Expectation:
     links  axes of the links for a relative deviation of 1; none if the description has no masses
     bodies which links these axes belong to, one column for each link
     drives axes of all others
+    drive_joints
+           the joint whose torque each of them changes most
     is_designed
            whether most axes of links have a smaller deviation than 1
     """
@@ -95,6 +97,7 @@ class Expectation:
     links: Float[np.ndarray, "columns axes"]
     bodies: Float[np.ndarray, "axes links"]
     drives: Float[np.ndarray, "columns drive_axes"]
+    drive_joints: Int[np.ndarray, " drive_axes"]
     is_designed: bool = False
 
     @cached_property
@@ -128,43 +131,42 @@ class Expectation:
     def _known(self) -> dict[bytes, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         return {}
 
-    @cached_property
-    def places(self) -> dict[str, int]:
-        return {name: k for k, name in enumerate(self.names)}
-
 
 def expect_description(problem: EstimationProblem, prior: Prior | None = None) -> Expectation:
     """Return what the description says about the base parameters of a problem."""
     base = problem.base.standard_combinations
     if base is None:  # nothing but that each parameter causes no more than the torque
-        squares = np.zeros(len(problem.base))
-        equations = problem.normal_equations()
-        for joint, power in zip(equations.joints, equations.torque_squares, strict=True):
-            share = np.diag(joint.gram) / max(power, TINY)
-            squares[joint.columns] = np.maximum(squares[joint.columns], share)
-        units = 1.0 / np.sqrt(np.maximum(squares, np.finfo(float).tiny ** 0.5))
+        units, main = _find_torque_units(problem, np.eye(len(problem.base)))
         n = len(units)
-        return Expectation(problem.base.independent, np.zeros(n), np.zeros((n, 0)), np.zeros((0, 0)), np.diag(units))
-    standard = expect_standard_parameters(problem, base, prior)
-    K = select_columns(base)
-    return Expectation(base.independent, K @ standard.mean, K @ standard.links, standard.bodies, K @ standard.drives, standard.is_designed)
+        none = np.zeros((n, 0))
+        return Expectation(problem.base.independent, np.zeros(n), none, np.zeros((0, 0)), np.diag(units), main)
+    standard, K = expect_standard_parameters(problem, base, prior), select_columns(base)
+    mean, links, drives = K @ standard.mean, K @ standard.links, K @ standard.drives
+    return replace(standard, names=base.independent, mean=mean, links=links, drives=drives)
+
+
+def _find_torque_units(
+    problem: EstimationProblem, K: Float[np.ndarray, "columns parameters"]
+) -> tuple[Float[np.ndarray, " parameters"], Int[np.ndarray, " parameters"]]:
+    """Return the value of each parameter that causes the whole torque of a joint, and the joint."""
+    equations = problem.normal_equations()
+    shares = np.zeros((len(equations.joints), K.shape[1]))
+    for own, joint, squares in zip(shares, equations.joints, equations.reference_squares.tolist(), strict=True):
+        if squares > 0.0:
+            own[:] = (K[joint.columns] * (joint.gram @ K[joint.columns])).sum(axis=0) / squares
+    largest = shares.max(axis=0)
+    return np.where(largest > np.finfo(float).tiny ** 0.5, largest, 1.0) ** -0.5, shares.argmax(axis=0)
 
 
 def expect_standard_parameters(
     problem: EstimationProblem, base: BaseParameters, prior: Prior | None = None
 ) -> Expectation:
     """Return what the description says about the selected standard parameters."""
-    equations = problem.normal_equations()
-    prior = prior or make_prior(base, equations, PriorSettings())
+    prior = prior or make_prior(base, problem.normal_equations(), PriorSettings())
     scales = prior.compute_scales(np.array([each.mean for each in prior.hyper]))
     is_link = prior.belongs_to((Family.LINK,))
     rigid = np.array([is_rigid(name) for name in prior.names])
-    # The value of each parameter that causes the whole torque of a joint.
-    K, shares = select_columns(base), np.zeros(len(prior.names))
-    for joint, squares in zip(equations.joints, equations.reference_squares.tolist(), strict=True):
-        own = K[joint.columns]
-        shares = np.maximum(shares, (own * (joint.gram @ own)).sum(axis=0) / squares if squares > 0.0 else 0.0)
-    unit = np.where(shares > np.finfo(float).tiny ** 0.5, shares, 1.0) ** -0.5
+    unit, main = _find_torque_units(problem, select_columns(base))
     # The torque of everything else is limited one by one: friction, offsets, rotors, and links without described mass.
     others = prior.axes[:, ~is_link].any(axis=1)
     single = [k for k, each in enumerate(prior.hyper) if each.name.startswith("link ")]
@@ -174,6 +176,7 @@ def expect_standard_parameters(
         prior.axes[:, is_link] * scales[is_link],
         prior.design[is_link][:, single],
         DRIVE_SHARE * np.diag(unit)[:, others],
+        main[others],
         bool(is_link.any() and np.median(scales[is_link]) < 1.0),
     )
 
@@ -245,7 +248,7 @@ class Equations:
         last = x
         for k in range(ROUNDS if start is None else SEARCH_ROUNDS):
             if k == 0 or start is None:
-                axes, P, log_size = expected.compute_precision(x, ratio[self.drive_joints])
+                axes, P, log_size = expected.compute_precision(x, ratio[expected.drive_joints])
             A = P + (w @ gram).reshape(P.shape)
             beta = np.linalg.solve(A, (P @ expected.mean + w @ right)[:, :, None])[:, :, 0]
             fitted = (beta @ self.gram).swapaxes(0, 1)
@@ -269,13 +272,6 @@ class Equations:
         residual = np.where(used, np.maximum(squares[k], 0.0), 0.0)
         total = np.sqrt(residual.sum() / max(power.sum(), TINY))
         return Fit(float(value[k]), last[k], beta[k], np.sqrt(residual / size), float(total), w[k], size)
-
-    @cached_property
-    def drive_joints(self) -> Int[np.ndarray, " drive_axes"]:
-        """The joint whose torque the parameter of each drive axis changes most."""
-        drives = self.expectation.drives
-        effect = np.stack([((gram @ drives) * drives).sum(axis=0) for gram in self.gram])
-        return np.asarray((effect / np.where(self.usual > 0.0, self.usual, np.inf)[:, None]).argmax(axis=0))
 
 
 def _invert(
@@ -386,7 +382,17 @@ class Interpretation:
         """Return the equations with a mended motion, or those of another description."""
         if find_others is not None:
             return replace(find_others(), counts=self.counts)
-        return self.equations if change.is_of_torques else self.make_equations(self.samples.apply(change))
+        if change.is_of_torques:
+            return self.equations
+        key = b"" if change.position is None else change.position.tobytes()
+        if not key or key not in self._known:
+            self._known.clear()  # mistakes with the same motion follow each other
+            self._known[key] = self.make_equations(self.samples.apply(change))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[bytes, Equations]:
+        return {}
 
     def compute_rows(self, samples: Samples) -> Rows:
         """Return columns and values of the regressor of each joint."""
@@ -416,21 +422,30 @@ class Interpretation:
             gram[j][columns[:, None], columns] = A @ A.T
             cross[j, columns] = A @ C
             torque[j] = C.T @ C
-        friction = find_friction_powers(self.robot, expectation.places, samples)
+        friction = find_friction_powers(self.robot, expectation.names, samples)
         return Equations(expectation, gram, cross, torque, friction, self.counts, self.usual)
 
 
-def find_friction_powers(robot: Robot, places: dict[str, int], samples: Samples) -> Float[np.ndarray, "drives columns"]:
+def find_friction_powers(robot: Robot, names: tuple[str, ...], samples: Samples) -> Float[np.ndarray, "drives columns"]:
     """Return, for each joint with viscous or Coulomb friction of its own, weights of parameters that give its power."""
     speed = abs(samples.motion.qd)
     powers = {"viscous": np.mean(speed**2, axis=0), "coulomb": np.mean(speed, axis=0)}
-    rows = np.zeros((len(robot.actuated), len(places)))
-    for j, joint in enumerate(robot.actuated):
-        for kind, values in powers.items():
-            place = places.get(parameter_name(joint, FRICTION_PARAMETERS[kind]))
-            if place is not None:
-                rows[j, place] = values[j]
+    rows = np.zeros((len(robot.actuated), len(names)))
+    for kind, joint, column in _find_friction_places(robot.actuated, names):
+        rows[joint, column] = powers[kind][joint]
     return rows[rows.any(axis=1)]
+
+
+@cache
+def _find_friction_places(joints: tuple[str, ...], names: tuple[str, ...]) -> tuple[tuple[str, int, int], ...]:
+    """Return the kind, joint and column of each viscous or Coulomb friction."""
+    columns = {name: k for k, name in enumerate(names)}
+    places = (
+        (kind, j, columns.get(parameter_name(joint, FRICTION_PARAMETERS[kind]), -1))
+        for kind in ("viscous", "coulomb")
+        for j, joint in enumerate(joints)
+    )
+    return tuple(place for place in places if place[2] >= 0)
 
 
 def compute_correlation_times(residual: SamplesByJoint) -> PerJoint:
@@ -448,7 +463,7 @@ def compute_correlation_times(residual: SamplesByJoint) -> PerJoint:
 
 
 # Samples in which mistakes are searched; mistakes that matter are visible in fewer. Chosen on: rule of thumb.
-MAX_SAMPLES = 500
+MAX_SAMPLES = 300
 # Number of pieces of the logs from which samples are selected. Chosen on: rule of thumb.
 MAX_PIECES = 16
 MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory; affects only memory

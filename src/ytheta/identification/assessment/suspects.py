@@ -276,7 +276,11 @@ def _make_delay(interpretation: Interpretation, quantity: str, joints: Sequence[
     noun, other = ("torque", "position") if quantity == "tau" else ("position", "torque")
     if len(names) == len(delays):
         late, early = (noun, other) if value > 0.0 else (other, noun)
-        statement, row, names = f"{late}s were recorded about {abs(value):.2g} s later than {early}s", f"{value:.3g}", ()
+        statement, row, names = (
+            f"{late}s were recorded about {abs(value):.2g} s later than {early}s",
+            f"{value:.3g}",
+            (),
+        )
     else:
         when = "later" if value > 0.0 else "earlier"
         statement = f"the {noun} of {', '.join(names)} was recorded about {abs(value):.2g} s {when} than the others"

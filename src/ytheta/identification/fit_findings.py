@@ -22,11 +22,11 @@ from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.model_choice import ModelChoice, SelectedModel
 from ytheta.identification.priors.description import TYPICAL_SCALE, find_one_way_drives
 from ytheta.identification.priors.prior import Family, Prior, PriorCenter
-from ytheta.logs.log import Log, LogFindingCode
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
-from ytheta.shapes import BaseByBase, PerBase, PerParameter
+from ytheta.shapes import BaseByBase, PerBase
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 # Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:

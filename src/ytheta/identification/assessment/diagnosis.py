@@ -161,64 +161,81 @@ def choose_mistake(interpretation: Interpretation, suspects: Sequence[Suspect]) 
     """Return the likeliest mistake, if it is likely enough."""
     null = interpretation.fit
     quick = interpretation.equations.fit(None, null).log_evidence
-    kinds = Counter(suspect.make(suspect.starts[0]).code for suspect in suspects)
+    examples = [suspect.make(suspect.starts[0]) for suspect in suspects]
+    kinds = Counter((each.code, len(each.names)) for each in examples)
     rough = []
-    for suspect in suspects:
-        fits = []
-        for value in suspect.starts:
-            mistake = suspect.make(value)
-            fit = mistake.fit(interpretation, null)
-            if fit is not None:
-                prior = PRIOR_LOG_ODDS - np.log(kinds[mistake.code] * suspect.count)
-                odds = fit.log_evidence - quick + mistake.log_odds + prior
-                fits.append((odds, suspect, value, prior, mistake.change, fit))
-        rough += sorted(fits, key=lambda each: -each[0])[:1]
-    kept = [each for each in sorted(rough, key=lambda each: -each[0])[:MAX_COMPARED] if each[0] > 0.0]
-    counts = [interpretation.count_independent(*each) for each in ((Change(), null), *(each[4:] for each in kept))]
+    for suspect, each in zip(suspects, examples, strict=True):
+        value, gain = _find_best(interpretation, suspect, suspect.starts)
+        prior = suspect.mistakes * PRIOR_LOG_ODDS - float(np.log(kinds[each.code, len(each.names)] * suspect.count))
+        if gain > quick:  # it explains the log better than none
+            rough.append((gain + prior, suspect, value, prior))
+    kept = sorted(rough, key=lambda each: -each[0])[:MAX_COMPARED]
+    refined = [(suspect, _refine(interpretation, suspect, value), prior) for _, suspect, value, prior in kept]
+    counts = [interpretation.count_independent(Change(), null)]
+    for suspect, value, _ in refined:
+        mistake = suspect.make(value)
+        fit = mistake.fit(interpretation, null)
+        counts += [] if fit is None else [interpretation.count_independent(mistake.change, fit)]
     counted = replace(interpretation, counts=np.max(counts, axis=0))
-    found = [_compare(counted, suspect, value, prior) for _, suspect, value, prior, *_ in kept]
+    found = [_compare(counted, suspect, value, prior) for suspect, value, prior in refined]
     joints = interpretation.robot.actuated
     likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
     return max(likely, key=lambda each: each.log_odds, default=None)
 
 
-def _compare(interpretation: Interpretation, suspect: Suspect, value: float, prior: float) -> Comparison | None:
-    """Return the comparison of a mistake whose value is near a start; ``prior``: its log odds before the log was seen."""
-    null = interpretation.fit
-    known: dict[float, float] = {}
-
-    def compute(value: float) -> float:
-        if value not in known:
-            mistake = suspect.make(value)
-            fit = mistake.fit(interpretation, null)
-            known[value] = -np.inf if fit is None else fit.log_evidence + mistake.log_odds
-        return known[value]
-
-    std, harmless = None, 0.0
-    if suspect.usual:
-        grid = sorted({*suspect.starts, 0.0})
-        k = grid.index(value)
-        low = grid[k - 1] if k else 2.0 * grid[0]
-        high = grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
-        minimize_scalar(
-            lambda each: -compute(float(each)), bounds=(low, high), method="bounded", options={"maxiter": REFINEMENTS}
-        )
-        compute(value)
-        value = max(known, key=lambda each: known[each])
-        step = suspect.usual
-        curvature = (2.0 * compute(value) - compute(value - step) - compute(value + step)) / step**2
-        std = float(curvature**-0.5) if curvature > 0.0 and np.isfinite(curvature) else None
-        near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, suspect.usual)]
-        value = min(near, key=lambda each: abs(each - value)) if near else value
-        sizes = np.arange(1, MAX_USUAL_DEVIATIONS + 1)
-        start = compute(0.0)
-        harmless = max(0.0, *(compute(float(np.sign(value) * n * suspect.usual)) - 0.5 * n**2 - start for n in sizes))
+def _compute_evidence(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
     mistake = suspect.make(value)
-    after = mistake.fit(interpretation)
-    if after is None or value == 0.0 and suspect.usual:
+    fit = mistake.fit(interpretation, interpretation.fit)
+    return -np.inf if fit is None else fit.log_evidence + mistake.log_odds
+
+
+def _find_best(interpretation: Interpretation, suspect: Suspect, values: Sequence[float]) -> tuple[float, float]:
+    """Return the likeliest of some values, and its evidence."""
+    evidence = [_compute_evidence(interpretation, suspect, value) for value in values]
+    k = int(np.argmax(evidence))
+    return values[k], evidence[k]
+
+
+def _refine(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
+    """Return the likeliest value between the neighbours of a start."""
+    if not suspect.usual:
+        return value
+    grid = sorted({*suspect.starts, 0.0})
+    k = grid.index(value)
+    bounds = grid[k - 1] if k else 2.0 * grid[0], grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
+    found = minimize_scalar(
+        lambda each: -_compute_evidence(interpretation, suspect, float(each)),
+        bounds=bounds,
+        method="bounded",
+        options={"maxiter": REFINEMENTS},
+    )
+    return _find_best(interpretation, suspect, (value, float(found.x)))[0]
+
+
+def _compare(interpretation: Interpretation, suspect: Suspect, value: float, prior: float) -> Comparison | None:
+    """Return the comparison of a mistake with this value; ``prior``: log odds before the log was seen."""
+    std, usual_gain, step = None, 0.0, suspect.usual
+    if suspect.usual:
+        before, best, after = (_compute_evidence(interpretation, suspect, value + d) for d in (-step, 0.0, step))
+        curvature = (2.0 * best - before - after) / step**2
+        std = float(curvature**-0.5) if curvature > 0.0 and np.isfinite(curvature) else None
+        near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, step)]
+        value = min(near, key=lambda each: abs(each - value)) if near else value
+        # Without a mistake, the value is normally distributed with its usual deviation.
+        sizes = range(1, MAX_USUAL_DEVIATIONS + 1)
+        sign = float(np.sign(value))
+        n = max(sizes, key=lambda n: _compute_evidence(interpretation, suspect, sign * n * step) - 0.5 * n**2)
+        usual = suspect.make(sign * n * step)
+        fit = usual.fit(interpretation)
+        if fit is not None:
+            gain = fit.log_evidence + usual.log_odds - interpretation.fit.log_evidence
+            usual_gain = max(0.0, gain - 0.5 * n**2)
+    mistake = suspect.make(value)
+    fit = mistake.fit(interpretation)
+    if fit is None:
         return None
-    gain = after.log_evidence + mistake.log_odds - null.log_evidence - harmless
-    return Comparison(mistake, after, float(gain + prior), std)
+    gain = fit.log_evidence + mistake.log_odds - interpretation.fit.log_evidence - usual_gain
+    return Comparison(mistake, fit, float(gain + prior), std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:

@@ -79,12 +79,15 @@ class Suspect:
     starts  values from which the likeliest one is looked for
     usual   standard deviation of the value in logs without a mistake; 0 for mistakes without a value
     round   values that are likelier than those near them
+    mistakes
+            number of mistakes that were made independently
     """
 
     make: Callable[[float], Mistake]
     starts: tuple[float, ...] = (0.0,)
     usual: float = 0.0
     round: tuple[float, ...] = ()
+    mistakes: int = 1
 
     @property
     def count(self) -> float:
@@ -97,8 +100,10 @@ def list_suspects(interpretation: Interpretation, logs: Sequence[Log]) -> Iterat
     count, mapped = len(interpretation.robot.actuated), interpretation.mapped.tolist()
     every, single = list(range(count)), [[j] for j in range(count)] if count > 1 else []
     pairs = [list(pair) for pair in combinations(range(count), 2)] if 2 < count <= MAX_JOINTS else []
-    for joints in (every, *single, *pairs):
+    for joints in (every, *single):
         yield Suspect(partial(_make_torque_sign, interpretation, joints))
+    for joints in pairs:
+        yield Suspect(partial(_make_torque_sign, interpretation, joints), mistakes=2)
     for order in list_permutations(interpretation.robot.actuated):
         for quantities in ("tau", "q and tau", "q"):
             yield Suspect(partial(_make_order, interpretation, order, quantities))
@@ -118,10 +123,10 @@ def list_suspects(interpretation: Interpretation, logs: Sequence[Log]) -> Iterat
     starts = tuple(np.log([1e-3, 0.03, 0.25, 0.6, 1.7, 4.0, 30.0, 1e3]).tolist())
     for joints in single:
         yield Suspect(partial(_make_scale, interpretation, joints), starts, USUAL_GAIN, powers)
-    quarters = np.radians([-135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0])
+    angles = np.radians([-135.0, -90.0, -40.0, -12.0, 12.0, 40.0, 90.0, 135.0, 180.0])
     for j in hinges:
-        right = tuple(quarters[[1, 4, 6]].tolist())
-        yield Suspect(partial(_make_offset, interpretation, j), tuple(quarters.tolist()), USUAL_OFFSET, right)
+        right = tuple(angles[[1, 6, 8]].tolist())
+        yield Suspect(partial(_make_offset, interpretation, j), tuple(angles.tolist()), USUAL_OFFSET, right)
     for j in slides:
         yield Suspect(partial(_make_offset, interpretation, j), (-0.3, -0.1, 0.1, 0.3), USUAL_SLIDE_OFFSET)
     yield Suspect(partial(_make_delay, interpretation, "tau", every), (-0.5, -0.25, -0.1, 0.1, 0.25, 0.5), USUAL_DELAY)

@@ -13,6 +13,8 @@ class FitFindingCode(StrEnum):
     FRICTION = "friction"  # what the motion does not show of it, and what was assumed instead
     REST = "rest"  # joints rest or stick, and their equations are left out meanwhile
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
+    COPIED_TORQUE = "copied torque"  # a torque of the log is a position, velocity or acceleration
+    EXTERNAL_TORQUE = "external torque"  # torques of the log are what a controller's model does not explain
     TORQUE_SCALE = "torque scale"  # torques of the log are in another unit, or gains are missing
     POSITION_SIGN = "position sign"  # positions of a joint have the wrong sign
     POSITION_OFFSET = "position offset"  # the zero position of a joint is another one than in the description
@@ -35,6 +37,8 @@ class FitFindingCode(StrEnum):
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (
     FitFindingCode.TORQUE_SIGN,
+    FitFindingCode.COPIED_TORQUE,
+    FitFindingCode.EXTERNAL_TORQUE,
     FitFindingCode.TORQUE_SCALE,
     FitFindingCode.POSITION_SIGN,
     FitFindingCode.POSITION_OFFSET,

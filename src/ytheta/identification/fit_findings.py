@@ -21,12 +21,12 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.fit_statistics import FitStatistics
 from ytheta.identification.model_choice import ModelChoice, SelectedModel
 from ytheta.identification.priors.description import TYPICAL_SCALE, find_one_way_drives
-from ytheta.identification.priors.prior import Family, PriorCenter
-from ytheta.logs.log import Log, LogFindingCode
+from ytheta.identification.priors.prior import Family, Prior, PriorCenter
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.robot.parts import parameter_name
 from ytheta.robot.robot import Robot
-from ytheta.shapes import BaseByBase, PerBase, PerParameter
+from ytheta.shapes import BaseByBase, PerBase
 
 DESCRIBED = (PriorCenter.DESCRIPTION, PriorCenter.OTHER_DESCRIPTION)
 # Negative value of a parameter in standard deviations, above which noise does not explain the sign. Chosen on:
@@ -39,15 +39,9 @@ MAX_MASS_CHANGE = 0.3
 # from which on a finding names the link. Chosen on: reasoning; four are a factor e, which no usual error of a design
 # file explains.
 MIN_MASS_DEVIATIONS = 4.0
-# Change of the torque of the links by identification, relative to the larger of both, above which a log seems to be
-# that of another robot: of all links, and without the link that changes it most, which may have a load or gripper that
-# the description lacks. Chosen on: recorded and simulated robots; right descriptions reach 0.40 and 0.14, with a load
-# of a fifth of the arm, and those of other arms with as many joints exceed one of the two, except two similar arms.
-MAX_TORQUE_CHANGE, MAX_TORQUE_CHANGE_OF_OTHERS = 0.6, 0.2
-# Contradictions of other kinds from which the same is said: links with another mass than described, and limits that the
-# log exceeds. Chosen on: reasoning; one may be a load or a careless description. The same robots: right descriptions
-# have none, with a gripper or load one.
-MIN_CONTRADICTIONS = 2
+# Change of the torques of the links by identification, in standard deviations of what descriptions are off by, above
+# which a log seems to be that of another robot. Chosen on: reasoning; two standard deviations.
+MAX_DESCRIPTION_DEVIATION = 2.0
 # Largest number of links that are named for their masses. It affects only the length of the list.
 MAX_LINKS_WITH_MASS = 3
 
@@ -286,47 +280,62 @@ def find_body_findings(
 
 
 def find_other_robot(
-    base: BaseParameters,
-    standard: StandardParameters,
-    equations: NormalEquations,
-    findings: Sequence[Finding],
+    base: BaseParameters, standard: StandardParameters, equations: NormalEquations, prior: Prior
 ) -> Iterator[Finding]:
     """Yield a warning if the log contradicts the described links as that of another robot would.
 
-    Placeholders do not count: nobody expects them to be right. ``findings``: those about log and bodies.
+    The torques of the links change by what descriptions are usually off by, its standard deviation, if the robot is the
+    described one; a description that is too heavy by a factor is off as much as one that is too light by it. Joints
+    count by this deviation. The link that changes most does not count: it may have a load or gripper. Placeholders do
+    not count: nobody expects them to be right. ``prior``: that of the description.
     """
-    owners = np.array([name.rpartition(".")[0] for name in base.robot.parameter_names])
-    is_link = np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in base.robot.parameter_names])
+    names = base.robot.parameter_names
+    owners = np.array([name.rpartition(".")[0] for name in names])
+    is_link = np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in names])
     placeholders = standard.fit.program.reference.placeholders
     links = set(owners[is_link]) - {base.robot.merged.links[0].name}
     if len(links & placeholders) > len(links - placeholders):
         return
+    chosen = prior.belongs_to((Family.LINK,))
+    scales = prior.compute_scales(np.array([each.mean for each in prior.hyper]))
+    axes = np.zeros((len(names), int(chosen.sum())))
+    axes[[names.index(name) for name in prior.names]] = prior.axes[:, chosen] * scales[chosen]
+    described = np.where(is_link, base.robot.theta, 0.0)
+    identified = np.where(is_link, standard.theta, 0.0)
 
-    def compute_torque(theta: PerParameter) -> float:
-        """The root of the sum of squares of the torques of these links."""
-        beta = base.K @ np.where(is_link, theta, 0.0)
-        return math.sqrt(sum(float(beta[each.columns] @ each.gram @ beta[each.columns]) for each in equations.joints))
+    def compare(left_out: str) -> float:
+        """The change in standard deviations, without the torques of a link."""
+        kept = (owners != left_out)[:, None]
+        values = base.K @ (np.column_stack([described, identified, identified - described, axes]) * kept)
+        total = size = 0.0
+        for joint in equations.joints:
+            own = values[joint.columns]
+            before, after, change, *squares = np.sum(own * (joint.gram @ own), axis=0).tolist()
+            variance = sum(squares)
+            if variance > 0.0 and after > 0.0:
+                size += math.sqrt(variance)
+                total += change / math.sqrt(variance) * max(1.0, before / after)
+        return math.sqrt(total / size) if size > 0.0 else 0.0
 
-    difference = standard.theta - base.robot.theta
-    size = max(compute_torque(base.robot.theta), compute_torque(standard.theta), np.finfo(float).tiny)
-    change = compute_torque(difference) / size
-    others = min(compute_torque(np.where(owners == link, 0.0, difference)) for link in links) / size
-    codes = (FitFindingCode.MASS, LogFindingCode.LIMITS)
-    count = sum(finding.is_warning and finding.code in codes for finding in findings)
-    is_similar = change <= MAX_TORQUE_CHANGE and others <= MAX_TORQUE_CHANGE_OF_OTHERS
-    if is_similar and count < MIN_CONTRADICTIONS:
+    deviations = {link: compare(link) for link in sorted(links)}
+    link = min(deviations, key=lambda name: deviations[name], default="")
+    if not link or deviations[link] <= MAX_DESCRIPTION_DEVIATION:
         return
     statement = (
-        f"is this log of this robot? Identification changes the torques of the described links by {100.0 * change:.0f} "
-        f"%, and by {100.0 * others:.0f} % without the link that changes most"
-        + (f"; masses and limits of the description are contradicted in {count} ways" if count else "")
+        "is this log of this robot? The torques of its links differ by "
+        f"{_format_factor(deviations[link])} times what descriptions are usually off by, even without {link}"
     )
     remedy = (
         "compare robot, tool and mounting with the recording; if they are right, the masses of the description are "
         "not: say so with --prior none (prior='none')"
     )
-    fields = {"torque_change": change, "torque_change_of_others": others, "contradictions": count}
+    fields = {"deviations": deviations[link], "left_out": link}
     yield Finding(FitFindingCode.OTHER_ROBOT, Severity.WARNING, statement, remedy, fields=fields)
+
+
+def _format_factor(value: float) -> str:
+    """Return a factor with two digits and without exponents."""
+    return f"{value:.2g}" if value < 99.5 else "100 or more"
 
 
 def _describe_cost(standard: StandardParameters, cost: ConsistencyCost, names: tuple[str, ...]) -> Finding:

@@ -128,11 +128,12 @@ def run_identification(request: Request, report: Callable[[str], None]) -> Ident
         min_speed=AUTO if request.leaves_out_rest else request.min_speed,
         uses_prior=estimate.posterior is not None,
     )
+    prior = estimate.posterior.prior if estimate.posterior and origin.prior is PriorCenter.DESCRIPTION else None
     findings = (
         *_find_log_findings(request, plan, repeated),
         *find_model_findings(problem, estimator, estimate, base, model),
         *(find_rests(request.robot.actuated, assessed.fit, assessed.validation) if request.leaves_out_rest else ()),
-        *diagnose(problem, request.fit_logs),
+        *diagnose(problem, request.fit_logs, prior if request.prior.is_chosen_by_data else None),
     )
     if bodies is None:
         findings += tuple(find_impossible_parameters(base, assessed.statistics, speeds))
@@ -299,7 +300,7 @@ def _find_body_findings(
     yield from findings
     # A mistake that is named is the better answer, and without a prior the description may be anything.
     is_named = any(finding.code in CONTRADICTIONS for finding in (*known, *findings))
-    if base.standard_combinations is not None and center is PriorCenter.DESCRIPTION and not is_named:
-        yield from find_other_robot(
-            base.standard_combinations, standard, problem.normal_equations(), (*known, *findings)
-        )
+    is_described = center is PriorCenter.DESCRIPTION and not is_named
+    if base.standard_combinations is not None and estimate.posterior is not None and is_described:
+        equations, prior = problem.normal_equations(), estimate.posterior.prior
+        yield from find_other_robot(base.standard_combinations, standard, equations, prior)

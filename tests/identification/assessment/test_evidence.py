@@ -89,6 +89,7 @@ def test_the_evidence_does_not_depend_on_the_unit_of_torques_without_masses(run:
         links=np.zeros((len(interpretation.expectation.mean), 0)),
         bodies=np.zeros((0, 0)),
         drives=np.diag(np.sqrt(np.einsum("jkk->jk", interpretation.equations.gram).max(axis=0)) ** -1.0),
+        drive_joints=np.einsum("jkk->jk", interpretation.equations.gram).argmax(axis=0),
     )
     equations = replace(interpretation, expectation=free).equations
     assert equations.fit(np.eye(2)).log_evidence == pytest.approx(equations.fit(1e3 * np.eye(2)).log_evidence, abs=0.5)

@@ -8,9 +8,10 @@ import pytest
 import ytheta as yt
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.interpretation import Interpretation
-from ytheta.identification.assessment.suspects import list_offsets, list_position_signs
+from ytheta.identification.assessment.suspects import list_suspects
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.logs.preparing.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
@@ -28,10 +29,11 @@ def interpret(robot: Robot) -> Interpretation:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_only_joints_are_suspected(name: str) -> None:
     interpretation = interpret(ROBOTS[name])
-    signs = list(list_position_signs(interpretation))
-    offsets = [line.make(np.pi) for line in list_offsets(interpretation)]
-    for mistakes, count in ((signs, 2), (offsets, 1)):
-        assert [each.names for each in mistakes] == [(joint,) for joint in ("joint1", "joint2") for _ in range(count)]
+    mistakes = [suspect.make(np.pi) for suspect in list_suspects(interpretation, ())]
+    signs = [each for each in mistakes if each.code is FitFindingCode.POSITION_SIGN]
+    offsets = [each for each in mistakes if each.code is FitFindingCode.POSITION_OFFSET]
+    for own, count in ((signs, 2), (offsets, 1)):
+        assert [each.names for each in own] == [(joint,) for joint in ("joint1", "joint2") for _ in range(count)]
     assert "q = [1, -1]" in signs[-1].remedy
     assert 'q = [0, "pi"]' in offsets[-1].remedy
     place = ROBOTS[name].actuated.index("joint2")

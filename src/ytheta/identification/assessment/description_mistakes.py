@@ -1,4 +1,4 @@
-"""Mistakes in the description: gravity, and below it lengths in another unit.
+"""Mistakes in the description: gravity, torques without those of the links, and below it lengths in another unit.
 
 Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q). One kernel per axis of the base is evaluated at the
 samples; their values give the equations for every gravity. Parameters that have no effect with the described gravity
@@ -7,7 +7,7 @@ may have one with another, so that the equations are those of all standard param
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import product
@@ -24,7 +24,7 @@ from ytheta.identification.assessment.interpretation import (
     expect_description,
     expect_standard_parameters,
 )
-from ytheta.identification.assessment.suspects import Mistake, format_number
+from ytheta.identification.assessment.suspects import Mistake, Suspect, format_number
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.frame import IDENTITY, Frame, to_rows
@@ -98,12 +98,7 @@ class Weights:
         return np.ascontiguousarray(Y.transpose(2, 0, 3, 1))
 
 
-def is_on_earth(robot: Robot) -> bool:
-    """Whether the described gravity has the size of that on Earth."""
-    return abs(float(np.linalg.norm(robot.gravity)) - EARTH) < MAX_RELATIVE_DIFFERENCE * EARTH
-
-
-def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
+def list_gravities(interpretation: Interpretation) -> Iterator[Suspect]:
     """Yield other gravities: that of the Earth, none, the opposite, and along each axis of the base."""
     base = interpretation.base.standard_combinations
     if base is None:  # weights in other directions need the geometry
@@ -114,40 +109,52 @@ def list_gravities(interpretation: Interpretation) -> Iterator[Mistake]:
     candidates = [sign * EARTH * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
     if size:
         candidates = [described * EARTH / size, -described * EARTH / size, np.zeros(3), *candidates]
-    known = [described] if is_on_earth(interpretation.robot) else []
+    known = [described] if abs(size - EARTH) < MAX_RELATIVE_DIFFERENCE * EARTH else []
     for gravity in candidates:
         if not any(np.allclose(gravity, other, rtol=0.0, atol=MAX_RELATIVE_DIFFERENCE * EARTH) for other in known):
             known.append(gravity)
-            yield make_gravity_mistake(interpretation, weights, gravity)
+            find_equations = cache(partial(weights.make_equations, gravity))
+            yield Suspect(partial(_make_gravity, interpretation.robot, find_equations, gravity))
 
 
-def make_gravity_mistake(interpretation: Interpretation, weights: Weights, gravity: Vector3) -> Mistake:
+def _make_gravity(robot: Robot, find_equations: Callable[[], Equations], gravity: Vector3, _value: float) -> Mistake:
     """Return the mistake that gravity in the base is not the described one."""
-    robot = interpretation.robot
     described = np.array(robot.gravity_in_base)
     sizes = [float(np.linalg.norm(each)) for each in (described, gravity)]
+    was, now = name_direction(described), name_direction(gravity)
+    statement = f"gravity is along {was} of the base in the description, but along {now} in the log"
     if not sizes[0]:
-        statement = (
-            f"the description has no gravity, but it acts along {name_direction(gravity)} of the base in the log"
-        )
+        statement = f"the description has no gravity, but it acts along {now} of the base in the log"
     elif not sizes[1]:
         statement = "the torques of the log do not contain the weight of the described links"
     elif np.allclose(gravity / sizes[1], described / sizes[0], atol=1e-6):
         statement = f"gravity is {sizes[0]:.3g} m/s² in the description, but {sizes[1]:.3g} m/s² in the log"
-    else:
-        statement = (
-            f"gravity is along {name_direction(described)} of the base in the description, "
-            f"but along {name_direction(gravity)} in the log"
-        )
     world = np.array(robot.mounting.rotation) @ gravity
     row = ", ".join(f"{value:.3g}" for value in world + 0.0)
     return Mistake(
         FitFindingCode.GRAVITY,
         statement,
         f"set gravity = [{row}] or the mounting in the robot's description",
-        cache(partial(weights.make_equations, gravity)),
         fields={"described": described.tolist(), "log": gravity.tolist()},
+        find_equations=find_equations,
     )
+
+
+def suspect_external_torques(interpretation: Interpretation) -> Suspect:
+    """Return the mistake that a controller has subtracted the torque of its own model.
+
+    What is left of the described links is what their description is off by: the same deviations, around zero.
+    """
+    expected = interpretation.expectation
+    rest = replace(expected, mean=0.0 * expected.mean)
+    mistake = Mistake(
+        FitFindingCode.EXTERNAL_TORQUE,
+        "the torques of the log do not contain those of the described links, like external torques that a controller "
+        "estimates",
+        "record motor currents or measured torques, and name their columns in the mapping",
+        find_equations=lambda: replace(interpretation.equations, expectation=rest),
+    )
+    return Suspect(partial(_get, mistake))
 
 
 def with_gravity(robot: Robot, gravity: Vector3) -> Robot:
@@ -178,31 +185,32 @@ MIN_REACH, MAX_REACH = 0.02, 6.0
 MIN_IMPOSSIBLE_REACH, IMPOSSIBLE_LOG_ODDS = 50.0, 1e6
 
 
-def list_length_units(interpretation: Interpretation) -> Iterator[Mistake]:
+def list_length_units(interpretation: Interpretation) -> Iterator[Suspect]:
     """Yield units of lengths in which the robot has a plausible size, if the described size is not plausible."""
     robot = interpretation.robot
-    if not interpretation.is_known or robot.unset_symbols:
+    if not interpretation.is_known or robot.unset_symbols or compute_reach(robot) <= MAX_REACH:
         return
     reach = compute_reach(robot)
-    if reach <= MAX_REACH:
-        return
     is_impossible = reach > MIN_IMPOSSIBLE_REACH
-    for factor, unit in UNITS.items():
+    for (factor, unit), centers, moments in product(UNITS.items(), (True, False), (True, False)):
         if MIN_REACH <= factor * reach <= MAX_REACH:
-            for scale_centers, scale_moments in product((True, False), repeat=2):
-                scaled = scale_lengths(robot, factor, scale_centers=scale_centers, scale_moments=scale_moments)
-                parts = ["placements of joints", *(["centres of mass"] if scale_centers else [])]
-                parts += ["moments of inertia"] if scale_moments else []
-                yield Mistake(
-                    FitFindingCode.LENGTHS,
-                    f"the described robot is {reach:.3g} m long, as if its lengths were in {unit}",
-                    f"multiply {', '.join(parts)} of the description by {format_number(factor)}"
-                    + (" (moments of inertia by its square)" if scale_moments else ""),
-                    cache(partial(_describe_as, interpretation, scaled)),
-                    fields={"factor": factor, "reach": reach, "parts": parts},
-                    log_odds=IMPOSSIBLE_LOG_ODDS if is_impossible else 0.0,
-                    reason="no robot is that long" if is_impossible else "",
-                )
+            scaled = scale_lengths(robot, factor, scale_centers=centers, scale_moments=moments)
+            parts = ["placements of joints", *["centres of mass"] * centers, *["moments of inertia"] * moments]
+            mistake = Mistake(
+                FitFindingCode.LENGTHS,
+                f"the described robot is {reach:.3g} m long, as if its lengths were in {unit}",
+                f"multiply {', '.join(parts)} of the description by {format_number(factor)}"
+                + (" (moments of inertia by its square)" if moments else ""),
+                fields={"factor": factor, "reach": reach, "parts": parts},
+                find_equations=cache(partial(_describe_as, interpretation, scaled)),
+                log_odds=IMPOSSIBLE_LOG_ODDS if is_impossible else 0.0,
+                reason="no robot is that long" if is_impossible else "",
+            )
+            yield Suspect(partial(_get, mistake))
+
+
+def _get(mistake: Mistake, _value: float) -> Mistake:
+    return mistake
 
 
 def _describe_as(interpretation: Interpretation, robot: Robot) -> Equations:

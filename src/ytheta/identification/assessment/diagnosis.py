@@ -2,202 +2,240 @@
 
 Least squares fits any data: a wrong unit of torques gives wrong masses, and exchanged joints only a larger error. Each
 mistake is an interpretation of the log, and one number compares all of them: the evidence of the log, see
-``interpretation``. Mistakes with a value, such as a delay, have the value with the largest evidence, and a standard
-deviation from its curvature; small values, which logs without a mistake may have, are no mistake.
+``interpretation``. A mistake is named if its odds against none are high enough. A contradiction without such a mistake
+is not reported here: descriptions may be placeholders.
 
-A mistake is named if it is the likeliest one, and likelier by a factor than none. A contradiction without such a
-mistake is not reported here: descriptions may be placeholders.
+To first order, a mistake changes the predicted torque by s per unit of its value v, and the evidence is a parabola:
+
+    v = g / h,   g = sum_j w_j s_jᵀ r_j,   h = sum_j w_j s_jᵀ s_j - bᵀ A⁻¹ b,   b = sum_j w_j Y_jᵀ s_j,   A = C⁻¹ + N
+    log odds = ½ v² / (1 / h + u²)
+
+with residuals r, the uncertainty 1 / h of the value and its variance u² in logs without a mistake (0 for mistakes
+without a value). If no mistake seems likely by this score test, none is looked for any further.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from ytheta.errors import ClosureError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.assessment.description_mistakes import is_on_earth, list_gravities, list_length_units
-from ytheta.identification.assessment.interpretation import MAX_COUNT, TINY, Fit, Interpretation
-from ytheta.identification.assessment.suspects import (
-    RARE_LOG_ODDS,
-    Line,
-    Mistake,
-    count_independent,
-    list_lines,
-    list_mistakes,
+from ytheta.identification.assessment.description_mistakes import (
+    list_gravities,
+    list_length_units,
+    suspect_external_torques,
 )
+from ytheta.identification.assessment.interpretation import MIN_ERROR, TINY, Change, Fit, Interpretation
+from ytheta.identification.assessment.orientation import list_orientations
+from ytheta.identification.assessment.suspects import Mistake, Suspect, list_suspects
 from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.identification.priors.prior import Prior
 from ytheta.logs.log import Log, LogFindingCode
+from ytheta.shapes import Float, SamplesByJoint
 
-# Logarithm of the odds that a log has a given mistake, before it was seen. Chosen on: rule of thumb; one in a thousand.
+# Logarithm of the odds that a log has a mistake of a given kind, before it was seen. Chosen on: rule of thumb; one in a
+# thousand.
 PRIOR_LOG_ODDS = -np.log(1e3)
 # Logarithm of the odds from which a mistake is named. Chosen on: reasoning; no right log should be accused, although
-# models lack something. Recorded arms with right descriptions reach 1e6 at most, together with a larger error.
-MIN_LOG_ODDS = np.log(1e5)
-# Error of the fit of the joints concerned, relative to the standard deviation of their torques, above which a mistake
-# explains nothing: a median if it concerns all joints. Chosen on: recorded arms; the wrist of the LWR4+, whose torque
-# is that of sensor errors to 60 %, fits some wrong interpretations better, and is left at 40 % by them.
+# models lack something.
+MIN_LOG_ODDS = np.log(1e3)
+# Logarithm of the odds by the score test, without those before the log was seen, from which mistakes are looked for.
+# Chosen on: reasoning; one in twenty.
+MIN_SCORE = np.log(20.0)
+# Error of the fit after mending, relative to the standard deviation of torques, above which a mistake explains nothing.
+# Chosen on: reasoning, a tenth of the variance; and the wrist of the LWR4+, whose torque is that of sensor errors to
+# 60 %, so that some wrong interpretations fit it better.
 MAX_MENDED_ERROR = 0.3
-# Error of the fit of all joints after mending, relative to that before, above which a mistake explains nothing. Chosen
-# on: rule of thumb.
-MAX_ERROR_RATIO = 1.1
 # Difference between torques and what they are a copy of, relative to the torques. Chosen on: reasoning; both passed the
 # same low-pass.
 MAX_COPY_DIFFERENCE = 0.02
-# Largest error of a joint, relative to the standard deviation of its torque, and power of friction, relative to that of
-# the torques, up to which torques are those of a model. Chosen on: reasoning; no sensor or drive is so exact.
-MAX_MODEL_ERROR = 1e-3
-# Mistakes of the quick search that are compared precisely. Chosen on: rule of thumb.
-MAX_COMPARED = 4
-# Evaluations with which the value of a mistake is refined. Chosen on: rule of thumb.
-REFINEMENTS = 8
-# Error of the fit, relative to all torques, and deviation of the whole description as a logarithm relative to a typical
-# one, above which other gravities are worth their kernels. Chosen on: recorded arms, whose complete models have errors
-# of 1 to 4 %. It affects time, since other gravities do not explain a log better than a right one.
-MAX_PLAUSIBLE_ERROR, MAX_PLAUSIBLE_DEVIATION = 0.04, 1.0
+MAX_COMPARED = 6  # mistakes of the quick search that are compared precisely; affects only time
+REFINEMENTS = 8  # evaluations with which a value is refined; affects only precision
+MAX_USUAL_DEVIATIONS = 6  # deviations up to which a value may be one of a right log; affects only time
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A mistake, its fit and what it is compared with: the log as recorded, or with the largest harmless value."""
+    """A mistake compared with none.
+
+    Attributes
+    ----------
+    after     the fit in which the mistake is mended
+    log_odds  logarithm of the odds of the mistake
+    std       standard deviation of its value; None without a value
+    """
 
     mistake: Mistake
-    before: Fit
     after: Fit
-    null: Fit  # of the log as recorded
-    std: float | None = None  # of the value, if the mistake has one
-
-    @property
-    def log_odds(self) -> float:
-        """Logarithm of the odds of the mistake against none."""
-        return self.after.log_evidence - self.before.log_evidence + self.mistake.log_odds + PRIOR_LOG_ODDS
-
-    @property
-    def log_evidence(self) -> float:
-        return self.after.log_evidence + self.mistake.log_odds
+    log_odds: float
+    std: float | None = None
 
     def explains(self, joints: tuple[str, ...]) -> bool:
-        """Whether the joints concerned fit after the mistake is mended."""
-        names = self.mistake.names
-        concerned = [error for name, error in zip(joints, self.after.errors, strict=True) if name in (names or joints)]
-        error = float(max(concerned) if 0 < len(names) < len(joints) else np.median(concerned))
-        return error <= MAX_MENDED_ERROR and self.after.total <= MAX_ERROR_RATIO * self.before.total
+        """Whether the torques of the joints concerned fit after the mistake is mended."""
+        names, squares = self.mistake.names or joints, self.after.errors**2 * self.after.variations
+        concerned = np.array([name in names for name in joints])
+        return bool(squares[concerned].sum() <= MAX_MENDED_ERROR**2 * self.after.variations[concerned].sum())
 
 
-def diagnose(problem: EstimationProblem, logs: Sequence[Log] = ()) -> tuple[Finding, ...]:
-    """Return a finding about the mistake that explains a contradiction between log and description, if there is one.
+def diagnose(problem: EstimationProblem, logs: Sequence[Log] = (), prior: Prior | None = None) -> tuple[Finding, ...]:
+    """Return findings about torques that were not measured, and the mistake that explains a contradiction, if any.
 
-    ``logs`` are those of the problem as they were read; their velocities show the unit of time.
+    ``logs`` are those of the problem as they were read; their velocities show the unit of time. ``prior``: that of the
+    description with its usual settings, if it is at hand.
     """
-    interpretation = Interpretation.of(problem)
+    interpretation = Interpretation.of(problem, prior)
     doubts = tuple(find_doubtful_torques(interpretation)) if logs else ()
     # The size of a robot is certain, and no other mistake can be told from its log as long as it is wrong.
-    for list_suspects in (list_length_units, partial(_list_suspects, logs=logs)):
-        best = choose_mistake(interpretation, list_suspects)
-        if best is not None:
-            return (*doubts, make_finding(interpretation, best))
-    return doubts
+    best = choose_mistake(interpretation, list(list_length_units(interpretation)))
+    if best is None:
+        suspects = [*list_suspects(interpretation, logs), *list_orientations(interpretation)]
+        scores = compute_scores(interpretation, suspects)
+        if scores[0].max() >= MIN_SCORE:
+            started = [_start_at(suspect, value) for suspect, value in zip(suspects, scores[1].tolist(), strict=True)]
+            others = [*list_gravities(interpretation)]
+            if interpretation.is_designed:
+                others.append(suspect_external_torques(interpretation))
+            best = choose_mistake(interpretation, [*started, *others])
+    return doubts if best is None else (*doubts, make_finding(interpretation, best))
 
 
-def _list_suspects(interpretation: Interpretation, logs: Sequence[Log]) -> Iterator[Mistake | Line]:
-    yield from list_mistakes(interpretation)
-    yield from list_lines(interpretation, logs)
-    if looks_wrong(interpretation):
-        yield from list_gravities(interpretation)
+def compute_scores(
+    interpretation: Interpretation, suspects: Sequence[Suspect]
+) -> tuple[Float[np.ndarray, " suspects"], Float[np.ndarray, " suspects"]]:
+    """Return the log odds and the value of each mistake to first order; see the module docstring."""
+    null, samples, mask = interpretation.fit, interpretation.samples, interpretation.samples.mask
+    torque, rows = interpretation.predict(samples, null.beta), interpretation.compute_rows(samples)
+    changes = np.zeros((len(suspects), *torque.shape))
+    for k, suspect in enumerate(suspects):
+        mistake = suspect.make(suspect.usual)
+        if mistake.find_equations is None:
+            changes[k] = _predict_mended(interpretation, mistake.change, null, torque)
+    usual = np.array([suspect.usual for suspect in suspects])
+    step = np.where(usual > 0.0, usual, 1.0)
+    s = np.where(np.isfinite(changes), changes, 0.0) * mask / step[:, None, None]
+    residual = (samples.tau - torque) * mask
+    expected = interpretation.expectation
+    P = expected.compute_precision(null.deviations[None], np.ones(len(expected.drive_joints)))[1][0]
+    b = np.zeros((len(P), len(suspects)))
+    for j, (columns, values) in enumerate(rows):
+        b[columns] += null.weights[j] * (values @ s[:, :, j].T)
+    A = P + np.tensordot(null.weights, interpretation.equations.gram, axes=1)
+    g = np.einsum("ksj,sj,j->k", s, residual, null.weights, optimize=True)
+    h = np.einsum("ksj,ksj,j->k", s, s, null.weights, optimize=True) - (b * np.linalg.solve(A, b)).sum(axis=0)
+    value = np.divide(g, h, out=np.zeros_like(g), where=h > TINY)
+    variance = np.divide(1.0, h, out=np.full_like(h, np.inf), where=h > TINY) + usual**2
+    is_possible = (usual > 0.0) | (value > 0.0)
+    return np.where(is_possible, 0.5 * value**2 / variance, 0.0), value
 
 
-def looks_wrong(interpretation: Interpretation) -> bool:
-    """Whether other gravities are worth a comparison."""
-    fit = interpretation.fit
-    is_off = fit.total > MAX_PLAUSIBLE_ERROR or float(fit.deviations[0]) > MAX_PLAUSIBLE_DEVIATION
-    return is_off or not is_on_earth(interpretation.robot)
+def _predict_mended(
+    interpretation: Interpretation, change: Change, null: Fit, torque: SamplesByJoint
+) -> SamplesByJoint:
+    """Return by how much predicted minus recorded torques change if a mistake is mended."""
+    mended, own = torque, interpretation.samples
+    if not change.is_of_torques:
+        own = own.apply(change)
+        try:
+            mended = interpretation.predict(own, null.beta)
+        except ClosureError:
+            return 0.0 * torque
+    if change.torque is not None:  # torques stay as recorded, so that their size is that of the noise
+        mended = np.linalg.solve(change.torque, mended.T).T
+    return mended - torque - (own.tau - interpretation.samples.tau)
 
 
-def choose_mistake(
-    interpretation: Interpretation, list_suspects: Callable[[Interpretation], Iterator[Mistake | Line]]
-) -> Comparison | None:
+def _start_at(suspect: Suspect, value: float) -> Suspect:
+    """Return the suspect with the value of the score test as another start, if that is not far away."""
+    if not suspect.usual or not min(suspect.starts) < value < max(suspect.starts):
+        return suspect
+    return replace(suspect, starts=tuple(sorted({*suspect.starts, value})))
+
+
+def choose_mistake(interpretation: Interpretation, suspects: Sequence[Suspect]) -> Comparison | None:
     """Return the likeliest mistake, if it is likely enough."""
-    # Residuals that a mistake causes are correlated for longer than those of the noise. Therefore all joints count
-    # alike in the search, and the number of independent equations is that of the log with the mistake mended.
-    alike = replace(interpretation, counts=np.minimum(interpretation.samples.mask.sum(axis=0), MAX_COUNT))
-    rough = [(place, each) for place, each in enumerate(_compare_quickly(alike, list_suspects)) if each is not None]
-    rough.sort(key=lambda pair: -pair[1].log_evidence)
-    counts = [count_independent(interpretation, each.mistake, each.after) for _, each in rough[:MAX_COMPARED]]
-    counted = replace(interpretation, counts=np.max([interpretation.counts, *counts], axis=0))
-    kept = {place for place, _ in rough[:MAX_COMPARED]}
-    suspects = (each for place, each in enumerate(list_suspects(counted)) if place in kept)
-    found = [_compare_precisely(counted, each) for each in _compare_quickly(counted, lambda _: suspects) if each]
+    null = interpretation.fit
+    quick = interpretation.equations.fit(None, null).log_evidence
+    examples = [suspect.make(suspect.starts[0]) for suspect in suspects]
+    kinds = Counter((each.code, len(each.names)) for each in examples)
+    rough = []
+    for suspect, each in zip(suspects, examples, strict=True):
+        value, gain = _find_best(interpretation, suspect, suspect.starts)
+        prior = suspect.mistakes * PRIOR_LOG_ODDS - float(np.log(kinds[each.code, len(each.names)] * suspect.count))
+        if gain > quick:  # it explains the log better than none
+            rough.append((gain + prior, suspect, value, prior))
+    kept = sorted(rough, key=lambda each: -each[0])[:MAX_COMPARED]
+    refined = [(suspect, _refine(interpretation, suspect, value), prior) for _, suspect, value, prior in kept]
+    counts = [interpretation.count_independent(Change(), null)]
+    for suspect, value, _ in refined:
+        mistake = suspect.make(value)
+        fit = mistake.fit(interpretation, null)
+        counts += [] if fit is None else [interpretation.count_independent(mistake.change, fit)]
+    counted = replace(interpretation, counts=np.max(counts, axis=0))
+    found = [_compare(counted, suspect, value, prior) for suspect, value, prior in refined]
     joints = interpretation.robot.actuated
     likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
-    return max(likely, key=lambda each: each.log_evidence, default=None)
+    return max(likely, key=lambda each: each.log_odds, default=None)
 
 
-def _compare_quickly(
-    interpretation: Interpretation, list_suspects: Callable[[Interpretation], Iterator[Mistake | Line]]
-) -> Iterator[Comparison | None]:
-    """Yield the comparison of each suspect, with quick fits; None if a mistake is impossible or harmless."""
-    null = interpretation.fit
-    quick_null = interpretation.equations.fit(None, null)
-    for suspect in list_suspects(interpretation):
-        if isinstance(suspect, Line):
-            yield search_line(suspect, null, quick_null)
-        else:
-            fit = suspect.fit(null)
-            yield None if fit is None else Comparison(suspect, quick_null, fit, quick_null)
+def _compute_evidence(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
+    mistake = suspect.make(value)
+    fit = mistake.fit(interpretation, interpretation.fit)
+    return -np.inf if fit is None else fit.log_evidence + mistake.log_odds
 
 
-def _compare_precisely(interpretation: Interpretation, rough: Comparison) -> Comparison | None:
-    after, null = rough.mistake.fit(), interpretation.fit
-    if after is None:
-        return None
-    # Of a harmless value, only the quick fit is known; what it gains is added to the log as recorded.
-    gain = rough.before.log_evidence - rough.null.log_evidence
-    return replace(rough, before=replace(null, log_evidence=null.log_evidence + gain), after=after)
+def _find_best(interpretation: Interpretation, suspect: Suspect, values: Sequence[float]) -> tuple[float, float]:
+    """Return the likeliest of some values, and its evidence."""
+    evidence = [_compute_evidence(interpretation, suspect, value) for value in values]
+    k = int(np.argmax(evidence))
+    return values[k], evidence[k]
 
 
-def search_line(line: Line, null: Fit, quick_null: Fit) -> Comparison | None:
-    """Return the best value of a mistake, compared with the largest harmless one; None if that is harmless too."""
-    known: dict[float, Fit | None] = {0.0: quick_null}
-    made: dict[float, Mistake] = {}
-
-    def compute(value: float) -> float:
-        if value not in known:
-            made[value] = line.make(value)
-            known[value] = made[value].fit(null)
-        fit = known[value]
-        return -np.inf if fit is None else fit.log_evidence + (made[value].log_odds if value in made else 0.0)
-
-    grid = sorted({*line.starts, 0.0})
-    values = [compute(value) for value in grid]
-    k = int(np.argmax(values))
-    if grid[k] == 0.0:
-        return None
-    low = grid[k - 1] if k else 2.0 * grid[0]
-    high = grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
-    minimize_scalar(
-        lambda value: -compute(float(value)), bounds=(low, high), method="bounded", options={"maxiter": REFINEMENTS}
+def _refine(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
+    """Return the likeliest value between the neighbours of a start."""
+    if not suspect.usual:
+        return value
+    grid = sorted({*suspect.starts, 0.0})
+    k = grid.index(value)
+    bounds = grid[k - 1] if k else 2.0 * grid[0], grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
+    found = minimize_scalar(
+        lambda each: -_compute_evidence(interpretation, suspect, float(each)),
+        bounds=bounds,
+        method="bounded",
+        options={"maxiter": REFINEMENTS},
     )
-    best = max((each for each in known if each), key=compute)
-    near = [each for each in line.usual if abs(each - best) <= line.tolerance]
-    if near:
-        best = min(near, key=lambda each: abs(each - best))
-        compute(best)
-    harmless = float(np.clip(best, -line.tolerance, line.tolerance))
-    after = known[best]
-    if abs(best) <= line.tolerance or after is None:
+    return _find_best(interpretation, suspect, (value, float(found.x)))[0]
+
+
+def _compare(interpretation: Interpretation, suspect: Suspect, value: float, prior: float) -> Comparison | None:
+    """Return the comparison of a mistake with this value; ``prior``: log odds before the log was seen."""
+    std, usual_gain, step = None, 0.0, suspect.usual
+    if suspect.usual:
+        before, best, after = (_compute_evidence(interpretation, suspect, value + d) for d in (-step, 0.0, step))
+        curvature = (2.0 * best - before - after) / step**2
+        std = float(curvature**-0.5) if curvature > 0.0 and np.isfinite(curvature) else None
+        near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, step)]
+        value = min(near, key=lambda each: abs(each - value)) if near else value
+        # Without a mistake, the value is normally distributed with its usual deviation.
+        sizes = range(1, MAX_USUAL_DEVIATIONS + 1)
+        sign = float(np.sign(value))
+        n = max(sizes, key=lambda n: _compute_evidence(interpretation, suspect, sign * n * step) - 0.5 * n**2)
+        usual = suspect.make(sign * n * step)
+        fit = usual.fit(interpretation)
+        if fit is not None:
+            gain = fit.log_evidence + usual.log_odds - interpretation.fit.log_evidence
+            usual_gain = max(0.0, gain - 0.5 * n**2)
+    mistake = suspect.make(value)
+    fit = mistake.fit(interpretation)
+    if fit is None:
         return None
-    compute(harmless)
-    before = known[harmless] or quick_null
-    step = 0.5 * line.tolerance
-    curvature = (2.0 * compute(best) - compute(best - step) - compute(best + step)) / step**2
-    std = float(curvature**-0.5) if curvature > 0.0 and np.isfinite(curvature) else None
-    if before.log_evidence < quick_null.log_evidence:
-        before = quick_null
-    mistake = made[best]
-    return Comparison(replace(mistake, log_odds=mistake.log_odds + RARE_LOG_ODDS), before, after, quick_null, std)
+    gain = fit.log_evidence + mistake.log_odds - interpretation.fit.log_evidence - usual_gain
+    return Comparison(mistake, fit, float(gain + prior), std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:
@@ -234,17 +272,17 @@ def find_doubtful_torques(interpretation: Interpretation) -> Iterator[Finding]:
         if names:
             statement = f"the torque of {', '.join(names)} equals the {noun}"
             remedy = "name the columns of torques in the mapping"
-            yield Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, names)
+            yield Finding(FitFindingCode.COPIED_TORQUE, Severity.WARNING, statement, remedy, names)
     fit, friction = interpretation.fit, interpretation.equations.friction
     power = np.sum(friction @ fit.beta) / max(float(np.mean(np.sum(abs(tau * motion.qd), axis=1))), TINY)
-    if friction.any() and fit.errors.max() <= MAX_MODEL_ERROR and abs(power) <= MAX_MODEL_ERROR:
+    if friction.any() and fit.errors.max() <= MIN_ERROR and abs(power) <= MIN_ERROR:
         yield Finding(
             LogFindingCode.COMPUTED_TORQUE,
-            Severity.NOTE,
+            Severity.WARNING,
             f"a model without friction fits all torques to {100.0 * fit.errors.max():.1g} %, better than any sensor "
-            "measures",
-            "if the log is not simulated, the torques are those of the controller's own model; record currents or "
-            "measured torques instead",
+            "measures: they were computed",
+            "unless the log is simulated, the model is the controller's own and says nothing about the robot; record "
+            "currents or measured torques instead",
         )
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -32,11 +32,10 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.estimators.empirical_bayes import make_prior, select_columns
-from ytheta.identification.priors.description import compute_torque_units
-from ytheta.identification.priors.prior import Family, PriorSettings
+from ytheta.identification.priors.prior import Family, Prior, PriorSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS, list_incomplete_links
-from ytheta.robot.parts import parameter_name
+from ytheta.robot.parts import JointKind, parameter_name
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, PerJoint, SamplesByJoint, SquareMatrix
 
@@ -87,6 +86,10 @@ class Expectation:
     links  axes of the links for a relative deviation of 1; none if the description has no masses
     bodies which links these axes belong to, one column for each link
     drives axes of all others
+    drive_joints
+           the joint whose torque each of them changes most
+    is_designed
+           whether most axes of links have a smaller deviation than 1
     """
 
     names: tuple[str, ...]
@@ -94,6 +97,8 @@ class Expectation:
     links: Float[np.ndarray, "columns axes"]
     bodies: Float[np.ndarray, "axes links"]
     drives: Float[np.ndarray, "columns drive_axes"]
+    drive_joints: Int[np.ndarray, " drive_axes"]
+    is_designed: bool = False
 
     @cached_property
     def design(self) -> Float[np.ndarray, "axes scales"]:
@@ -126,37 +131,42 @@ class Expectation:
     def _known(self) -> dict[bytes, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         return {}
 
-    @cached_property
-    def places(self) -> dict[str, int]:
-        return {name: k for k, name in enumerate(self.names)}
 
-
-def expect_description(problem: EstimationProblem) -> Expectation:
+def expect_description(problem: EstimationProblem, prior: Prior | None = None) -> Expectation:
     """Return what the description says about the base parameters of a problem."""
     base = problem.base.standard_combinations
     if base is None:  # nothing but that each parameter causes no more than the torque
-        squares = np.zeros(len(problem.base))
-        equations = problem.normal_equations()
-        for joint, power in zip(equations.joints, equations.torque_squares, strict=True):
-            share = np.diag(joint.gram) / max(power, TINY)
-            squares[joint.columns] = np.maximum(squares[joint.columns], share)
-        units = 1.0 / np.sqrt(np.maximum(squares, np.finfo(float).tiny ** 0.5))
+        units, main = _find_torque_units(problem, np.eye(len(problem.base)))
         n = len(units)
-        return Expectation(problem.base.independent, np.zeros(n), np.zeros((n, 0)), np.zeros((0, 0)), np.diag(units))
-    standard = expect_standard_parameters(problem, base)
-    K = select_columns(base)
-    return Expectation(base.independent, K @ standard.mean, K @ standard.links, standard.bodies, K @ standard.drives)
+        none = np.zeros((n, 0))
+        return Expectation(problem.base.independent, np.zeros(n), none, np.zeros((0, 0)), np.diag(units), main)
+    standard, K = expect_standard_parameters(problem, base, prior), select_columns(base)
+    mean, links, drives = K @ standard.mean, K @ standard.links, K @ standard.drives
+    return replace(standard, names=base.independent, mean=mean, links=links, drives=drives)
 
 
-def expect_standard_parameters(problem: EstimationProblem, base: BaseParameters) -> Expectation:
-    """Return what the description says about the selected standard parameters."""
+def _find_torque_units(
+    problem: EstimationProblem, K: Float[np.ndarray, "columns parameters"]
+) -> tuple[Float[np.ndarray, " parameters"], Int[np.ndarray, " parameters"]]:
+    """Return the value of each parameter that causes the whole torque of a joint, and the joint."""
     equations = problem.normal_equations()
-    prior = make_prior(base, equations, PriorSettings())
+    shares = np.zeros((len(equations.joints), K.shape[1]))
+    for own, joint, squares in zip(shares, equations.joints, equations.reference_squares.tolist(), strict=True):
+        if squares > 0.0:
+            own[:] = (K[joint.columns] * (joint.gram @ K[joint.columns])).sum(axis=0) / squares
+    largest = shares.max(axis=0)
+    return np.where(largest > np.finfo(float).tiny ** 0.5, largest, 1.0) ** -0.5, shares.argmax(axis=0)
+
+
+def expect_standard_parameters(
+    problem: EstimationProblem, base: BaseParameters, prior: Prior | None = None
+) -> Expectation:
+    """Return what the description says about the selected standard parameters."""
+    prior = prior or make_prior(base, problem.normal_equations(), PriorSettings())
     scales = prior.compute_scales(np.array([each.mean for each in prior.hyper]))
     is_link = prior.belongs_to((Family.LINK,))
     rigid = np.array([is_rigid(name) for name in prior.names])
-    units = compute_torque_units(base, equations)
-    unit = np.array([units[name] for name in prior.names])
+    unit, main = _find_torque_units(problem, select_columns(base))
     # The torque of everything else is limited one by one: friction, offsets, rotors, and links without described mass.
     others = prior.axes[:, ~is_link].any(axis=1)
     single = [k for k, each in enumerate(prior.hyper) if each.name.startswith("link ")]
@@ -166,6 +176,8 @@ def expect_standard_parameters(problem: EstimationProblem, base: BaseParameters)
         prior.axes[:, is_link] * scales[is_link],
         prior.design[is_link][:, single],
         DRIVE_SHARE * np.diag(unit)[:, others],
+        main[others],
+        bool(is_link.any() and np.median(scales[is_link]) < 1.0),
     )
 
 
@@ -180,6 +192,8 @@ class Fit:
     beta          the parameters
     errors        residual of each joint, relative to the standard deviation of its torque
     total         residual of all joints, relative to the RMS of all torques
+    weights       w_j of the module docstring
+    variations    V_j of the module docstring
     """
 
     log_evidence: float
@@ -187,6 +201,8 @@ class Fit:
     beta: Float[np.ndarray, " columns"]
     errors: PerJoint
     total: float
+    weights: PerJoint
+    variations: PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +248,7 @@ class Equations:
         last = x
         for k in range(ROUNDS if start is None else SEARCH_ROUNDS):
             if k == 0 or start is None:
-                axes, P, log_size = expected.compute_precision(x, ratio[self.drive_joints])
+                axes, P, log_size = expected.compute_precision(x, ratio[expected.drive_joints])
             A = P + (w @ gram).reshape(P.shape)
             beta = np.linalg.solve(A, (P @ expected.mean + w @ right)[:, :, None])[:, :, 0]
             fitted = (beta @ self.gram).swapaxes(0, 1)
@@ -255,14 +271,7 @@ class Equations:
         k = int(np.argmax(value))
         residual = np.where(used, np.maximum(squares[k], 0.0), 0.0)
         total = np.sqrt(residual.sum() / max(power.sum(), TINY))
-        return Fit(float(value[k]), last[k], beta[k], np.sqrt(residual / size), float(total))
-
-    @cached_property
-    def drive_joints(self) -> Int[np.ndarray, " drive_axes"]:
-        """The joint whose torque the parameter of each drive axis changes most."""
-        drives = self.expectation.drives
-        effect = np.stack([((gram @ drives) * drives).sum(axis=0) for gram in self.gram])
-        return np.asarray((effect / np.where(self.usual > 0.0, self.usual, np.inf)[:, None]).argmax(axis=0))
+        return Fit(float(value[k]), last[k], beta[k], np.sqrt(residual / size), float(total), w[k], size)
 
 
 def _invert(
@@ -286,18 +295,48 @@ class Interpretation:
     counts: PerJoint
 
     @classmethod
-    def of(cls, problem: EstimationProblem) -> Interpretation:
-        """Return the interpretation of the equations of a fit."""
+    def of(cls, problem: EstimationProblem, prior: Prior | None = None) -> Interpretation:
+        """Return the interpretation of the equations of a fit; ``prior``: that of the description, if it is at hand.
+
+        Residuals that a mistake causes are correlated for longer than those of noise. Therefore all joints count alike,
+        until the mistake is mended.
+        """
         form = problem.form if isinstance(problem.form, Differential) else Differential(problem.base)
         samples = select_samples(problem, form)
-        first = cls(problem, form, samples, expect_description(problem), samples.mask.sum(axis=0))
-        return replace(first, counts=first.count_independent(samples, first.fit.beta))
+        counts = np.minimum(samples.mask.sum(axis=0), MAX_COUNT)
+        return cls(problem, form, samples, expect_description(problem, prior), counts)
 
-    def count_independent(self, samples: Samples, beta: Float[np.ndarray, " columns"]) -> PerJoint:
-        """Return the number of independent equations of each joint, from the residuals of samples."""
-        torque = np.stack([beta[columns] @ own for columns, own in self.compute_rows(samples)], axis=1)
-        times = compute_correlation_times((samples.tau - torque) * samples.mask)
-        return np.minimum(samples.mask.sum(axis=0) / times, MAX_COUNT)
+    def count_independent(self, change: Change, fit: Fit) -> PerJoint:
+        """Return the number of independent equations of each joint, from the residuals of a fit.
+
+        A model that lacks a share of a torque says nothing about smaller differences: no more than 1 / share² count.
+        """
+        limit = np.minimum(MAX_COUNT, np.maximum(fit.errors, MIN_ERROR) ** -2.0)
+        if len(fit.beta) != len(self.expectation.mean):  # another description, with other parameters
+            return limit
+        samples = self.samples.apply(change)
+        tau = samples.tau if change.torque is None else samples.tau @ change.torque.T
+        times = compute_correlation_times((tau - self.predict(samples, fit.beta)) * samples.mask)
+        return np.minimum(samples.mask.sum(axis=0) / times, limit)
+
+    def predict(self, samples: Samples, beta: Float[np.ndarray, " columns"]) -> SamplesByJoint:
+        """Return the torques of samples."""
+        return np.stack([beta[columns] @ own for columns, own in self.compute_rows(samples)], axis=1)
+
+    @cached_property
+    def mapped(self) -> Int[np.ndarray, " mapped"]:
+        """The actuated coordinates that a mapping can change: not those of a floating base or a sensor.
+
+        Their columns have names and units of their own, and a single entry of a rotation vector is never recorded.
+        """
+        others = {*self.robot.base_coordinates, *self.robot.sensor_coordinates}
+        return np.array([k for k, name in enumerate(self.robot.actuated) if name not in others], dtype=int)
+
+    @cached_property
+    def slides(self) -> Bool[np.ndarray, " joints"]:
+        """Which actuated joints are prismatic."""
+        kinds = {joint.name: joint.kind for joint in self.robot.merged.movable}
+        return np.array([kinds.get(name) is JointKind.PRISMATIC for name in self.robot.actuated])
 
     @property
     def base(self) -> ModelParameters:
@@ -319,6 +358,11 @@ class Interpretation:
             return False
         return any(not link.inertia.massless for link in self.robot.merged.links[1:])
 
+    @property
+    def is_designed(self) -> bool:
+        """Whether most described masses are those of a design, not placeholders."""
+        return self.has_inertias and self.expectation.is_designed
+
     @cached_property
     def usual(self) -> PerJoint:
         """Sums of the squares of recorded torques."""
@@ -333,6 +377,22 @@ class Interpretation:
     def fit(self) -> Fit:
         """The fit of the log as recorded."""
         return self.equations.fit()
+
+    def find_equations(self, change: Change, find_others: Callable[[], Equations] | None = None) -> Equations:
+        """Return the equations with a mended motion, or those of another description."""
+        if find_others is not None:
+            return replace(find_others(), counts=self.counts)
+        if change.is_of_torques:
+            return self.equations
+        key = b"" if change.position is None else change.position.tobytes()
+        if not key or key not in self._known:
+            self._known.clear()  # mistakes with the same motion follow each other
+            self._known[key] = self.make_equations(self.samples.apply(change))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[bytes, Equations]:
+        return {}
 
     def compute_rows(self, samples: Samples) -> Rows:
         """Return columns and values of the regressor of each joint."""
@@ -362,21 +422,30 @@ class Interpretation:
             gram[j][columns[:, None], columns] = A @ A.T
             cross[j, columns] = A @ C
             torque[j] = C.T @ C
-        friction = find_friction_powers(self.robot, expectation.places, samples)
+        friction = find_friction_powers(self.robot, expectation.names, samples)
         return Equations(expectation, gram, cross, torque, friction, self.counts, self.usual)
 
 
-def find_friction_powers(robot: Robot, places: dict[str, int], samples: Samples) -> Float[np.ndarray, "drives columns"]:
+def find_friction_powers(robot: Robot, names: tuple[str, ...], samples: Samples) -> Float[np.ndarray, "drives columns"]:
     """Return, for each joint with viscous or Coulomb friction of its own, weights of parameters that give its power."""
     speed = abs(samples.motion.qd)
     powers = {"viscous": np.mean(speed**2, axis=0), "coulomb": np.mean(speed, axis=0)}
-    rows = np.zeros((len(robot.actuated), len(places)))
-    for j, joint in enumerate(robot.actuated):
-        for kind, values in powers.items():
-            place = places.get(parameter_name(joint, FRICTION_PARAMETERS[kind]))
-            if place is not None:
-                rows[j, place] = values[j]
+    rows = np.zeros((len(robot.actuated), len(names)))
+    for kind, joint, column in _find_friction_places(robot.actuated, names):
+        rows[joint, column] = powers[kind][joint]
     return rows[rows.any(axis=1)]
+
+
+@cache
+def _find_friction_places(joints: tuple[str, ...], names: tuple[str, ...]) -> tuple[tuple[str, int, int], ...]:
+    """Return the kind, joint and column of each viscous or Coulomb friction."""
+    columns = {name: k for k, name in enumerate(names)}
+    places = (
+        (kind, j, columns.get(parameter_name(joint, FRICTION_PARAMETERS[kind]), -1))
+        for kind in ("viscous", "coulomb")
+        for j, joint in enumerate(joints)
+    )
+    return tuple(place for place in places if place[2] >= 0)
 
 
 def compute_correlation_times(residual: SamplesByJoint) -> PerJoint:
@@ -394,10 +463,31 @@ def compute_correlation_times(residual: SamplesByJoint) -> PerJoint:
 
 
 # Samples in which mistakes are searched; mistakes that matter are visible in fewer. Chosen on: rule of thumb.
-MAX_SAMPLES = 500
+MAX_SAMPLES = 300
 # Number of pieces of the logs from which samples are selected. Chosen on: rule of thumb.
 MAX_PIECES = 16
 MAX_PIECE_LENGTH = 2048  # samples; longer pieces would need much memory; affects only memory
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How the recorded values of a log are mended.
+
+    Identity  tau(t) = T tau_recorded(t + tau_delay),  q(t) = A q_recorded(t + q_delay) + offset,  t = time · t_recorded
+    """
+
+    torque: SquareMatrix | None = None  # T
+    position: SquareMatrix | None = None  # A
+    offset: PerJoint | None = None
+    time: float = 1.0
+    q_delay: PerJoint | None = None
+    tau_delay: PerJoint | None = None
+
+    @property
+    def is_of_torques(self) -> bool:
+        """Whether all samples stay as they are, except for T."""
+        others = (self.position, self.offset, self.q_delay, self.tau_delay)
+        return self.time == 1.0 and all(each is None for each in others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,59 +517,36 @@ class Samples:
         assert self.motion.tau is not None
         return self.motion.tau
 
-    def permute(self, order: Int[np.ndarray, " joints"]) -> Samples:
-        """Return the samples with the positions of joint ``order[j]`` as those of joint j; torques stay."""
-        return self._change_motion(lambda values: values[:, order])
+    def apply(self, change: Change) -> Samples:
+        """Return the samples with another motion, or torques of another time; ``change.torque`` is not applied."""
+        motion, direction = self.motion, self.motion.direction
+        q, qd, qdd, tau = motion.q, motion.qd, motion.qdd, self.tau
+        if change.q_delay is not None:
+            q, qd, qdd = (self._take_later(name, change.q_delay) for name in ("q", "qd", "qdd"))
+            if direction is not None and self.has_joint_directions:
+                direction = self._take_later("direction", change.q_delay)
+        if change.tau_delay is not None:
+            tau = self._take_later("tau", change.tau_delay)
+        if change.position is not None:
+            q, qd, qdd = (values @ change.position.T for values in (q, qd, qdd))
+            if direction is not None:  # without directions, those of the changed velocities are used
+                direction = direction @ np.sign(change.position).T if self.has_joint_directions else None
+        if change.offset is not None:
+            q = q + change.offset
+        qd, qdd = qd / change.time, qdd / change.time**2
+        return replace(self, motion=replace(motion, q=q, qd=qd, qdd=qdd, tau=tau, direction=direction))
 
-    def reverse(self, signs: PerJoint) -> Samples:
-        """Return the samples with positions multiplied by these signs; torques stay."""
-        return self._change_motion(lambda values: values * signs)
-
-    def scale_positions(self, factors: PerJoint) -> Samples:
-        """Return the samples with positions multiplied by positive factors."""
-        motion = self.motion
-        changed = replace(motion, q=motion.q * factors, qd=motion.qd * factors, qdd=motion.qdd * factors)
-        return replace(self, motion=changed)
-
-    def offset(self, offsets: PerJoint) -> Samples:
-        """Return the samples with these offsets added to the positions."""
-        return replace(self, motion=replace(self.motion, q=self.motion.q + offsets))
-
-    def stretch(self, factor: float) -> Samples:
-        """Return the samples with time multiplied by a factor."""
-        motion = self.motion
-        return replace(self, motion=replace(motion, qd=motion.qd / factor, qdd=motion.qdd / factor**2))
-
-    def advance_torques(self, delay: float, joints: Bool[np.ndarray, " joints"]) -> Samples:
-        """Return the samples with torques of some joints that were recorded ``delay`` seconds later."""
-        tau = self._take_later("tau", delay, joints)
-        return replace(self, motion=replace(self.motion, tau=tau))
-
-    def advance_positions(self, delay: float, joints: Bool[np.ndarray, " joints"]) -> Samples:
-        """Return the samples with positions of some joints that were recorded ``delay`` seconds later."""
-        q, qd, qdd = (self._take_later(name, delay, joints) for name in ("q", "qd", "qdd"))
-        direction = self.motion.direction
-        if direction is not None and self.has_joint_directions:
-            direction = self._take_later("direction", delay, joints)
-        return replace(self, motion=replace(self.motion, q=q, qd=qd, qdd=qdd, direction=direction))
-
-    def _take_later(self, name: str, delay: float, joints: Bool[np.ndarray, " joints"]) -> SamplesByJoint:
+    def _take_later(self, name: str, delays: PerJoint) -> SamplesByJoint:
         values = np.array(getattr(self.motion, name))
         first = 0
         for piece, rate in zip(self.pieces, self.rates, strict=True):
             places = np.arange(0, len(piece), self.step)
-            for j in np.flatnonzero(joints):
+            for j in np.flatnonzero(delays):
                 column = getattr(piece, name)[:, j]
-                values[first : first + len(places), j] = np.interp(places + delay * rate, np.arange(len(piece)), column)
+                later = np.interp(places + delays[j] * rate, np.arange(len(piece)), column)
+                values[first : first + len(places), j] = later
             first += len(places)
         return values
-
-    def _change_motion(self, change: Callable[[SamplesByJoint], SamplesByJoint]) -> Samples:
-        motion, direction = self.motion, self.motion.direction
-        if direction is not None:  # without directions, those of the changed velocities are used
-            direction = change(direction) if self.has_joint_directions else None
-        q, qd, qdd = (change(values) for values in (motion.q, motion.qd, motion.qdd))
-        return replace(self, motion=replace(motion, q=q, qd=qd, qdd=qdd, direction=direction))
 
 
 def select_samples(problem: EstimationProblem, form: Differential) -> Samples:

@@ -11,8 +11,15 @@ Identities    dp/dt = p (w, 0) / 2          w = 2 p* dp/dt          dw/dt = vect
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, partial
+
 import numpy as np
 
+from ytheta.identification.assessment.interpretation import Interpretation
+from ytheta.identification.assessment.suspects import Mistake, Suspect
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.floating import (
     quaternions_from_rotation_vectors,
     rotation_matrices,
@@ -26,6 +33,18 @@ Quaternions = Float[np.ndarray, "samples 4"]
 SCALAR_FIRST = np.roll(np.eye(4), 1, axis=1)
 INVERSE = np.diag([-1.0, -1.0, -1.0, 1.0])
 CONJUGATE = INVERSE
+ORIENTATIONS = (
+    (
+        SCALAR_FIRST,
+        "the quaternion of the base was recorded in the order w, x, y, z",
+        "rename base_qx, base_qy, base_qz, base_qw to base_qw, base_qx, base_qy, base_qz",
+    ),
+    (
+        INVERSE,
+        "the quaternion of the base is inverted: it turns the world into the base",
+        "change the signs of base_qx, base_qy and base_qz",
+    ),
+)
 
 
 def change_orientation(
@@ -63,3 +82,18 @@ def multiply(a: Quaternions, b: Quaternions) -> Quaternions:
     """Return the products of quaternions x, y, z, w."""
     scalar = a[:, 3:] * b[:, 3:] - np.sum(a[:, :3] * b[:, :3], axis=1, keepdims=True)
     return np.hstack([a[:, 3:] * b[:, :3] + b[:, 3:] * a[:, :3] + np.cross(a[:, :3], b[:, :3]), scalar])
+
+
+def list_orientations(interpretation: Interpretation) -> Iterator[Suspect]:
+    """Yield mistakes in the quaternion of a floating base; none if the base is fixed."""
+    motion, names = interpretation.samples.motion, interpretation.robot.base_coordinates[3:]
+    for matrix, statement, remedy in ORIENTATIONS if interpretation.robot.floating else ():
+        q, qd, qdd = change_orientation(motion.q, motion.qd, motion.qdd, matrix)
+        mended = replace(interpretation.samples, motion=replace(motion, q=q, qd=qd, qdd=qdd))
+        equations = cache(partial(interpretation.make_equations, mended))
+        mistake = Mistake(FitFindingCode.ORIENTATION, statement, remedy, names=names, find_equations=equations)
+        yield Suspect(partial(_get, mistake))
+
+
+def _get(mistake: Mistake, _value: float) -> Mistake:
+    return mistake

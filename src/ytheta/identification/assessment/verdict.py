@@ -154,6 +154,10 @@ def find_assumptions(findings: Sequence[Finding]) -> Iterator[str]:
             yield f"the limits of {', '.join(finding.names)} in the description are wrong"
         elif finding.code == LogFindingCode.CORRECTED:
             yield f"the corrections are right ({finding.statement})"
+        elif finding.code == LogFindingCode.TORQUE and finding.is_warning:
+            yield f"the torques are right although {finding.statement}"
+        elif finding.code == LogFindingCode.COMPUTED_TORQUE:
+            yield "the log is simulated: its torques were computed, and if a controller did so, the model is its own"
 
 
 def choose_grade(quality: PredictionQuality) -> Grade:

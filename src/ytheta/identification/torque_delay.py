@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identification.assessment.suspects import MAX_DELAY
+from ytheta.identification.assessment.suspects import USUAL_DELAY
 from ytheta.identification.equations.differential import Differential, KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction_laws import TorqueSource
@@ -54,6 +54,8 @@ PRIOR_SAMPLES = 0.5
 # Eigenvalue of H, with a diagonal of one before beta is eliminated, from which on it counts in chi². Chosen on:
 # reasoning; smaller ones are rounding errors of sums.
 MIN_EIGENVALUE = 1e-6
+# Delay beyond which a log is not right but mistaken, in s. Chosen on: the usual deviation, of which it is five.
+MAX_DELAY = 5.0 * USUAL_DELAY
 # Delay in standard deviations from which on torques are moved. Chosen on: reasoning; chance alone moves one log in 400.
 MIN_DEVIATIONS = 3.0
 

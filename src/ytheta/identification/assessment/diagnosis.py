@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ytheta.errors import ClosureError
 from ytheta.findings import Finding, Severity
@@ -203,6 +202,8 @@ def _refine(interpretation: Interpretation, suspect: Suspect, value: float) -> f
     grid = sorted({*suspect.starts, 0.0})
     k = grid.index(value)
     bounds = grid[k - 1] if k else 2.0 * grid[0], grid[k + 1] if k + 1 < len(grid) else 2.0 * grid[-1]
+    from scipy.optimize import minimize_scalar  # only logs that seem mistaken need SciPy
+
     found = minimize_scalar(
         lambda each: -_compute_evidence(interpretation, suspect, float(each)),
         bounds=bounds,

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from ytheta.identifiability.base_parameters import BaseParameters, ModelParameters
 from ytheta.identification.equations.differential import Differential
@@ -32,6 +31,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.friction import compute_velocity_ratios
 from ytheta.identification.equations.friction_laws import is_rigid
 from ytheta.identification.estimators.empirical_bayes import make_prior, select_columns
+from ytheta.identification.model_choice import compute_log_normal_cdf
 from ytheta.identification.priors.prior import Family, Prior, PriorSettings
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parameters import FRICTION_PARAMETERS, list_incomplete_links
@@ -267,7 +267,8 @@ class Equations:
         value = -0.5 * ((counts * np.log(Q / size)).sum(axis=1) + (d * u).sum(axis=1) + last**2 @ expected.precisions)
         value -= 0.5 * (np.linalg.slogdet(A)[1] + log_size)
         variances = (self.friction.T * np.linalg.solve(A, self.friction.T)).sum(axis=1)
-        value += log_ndtr(beta @ self.friction.T / np.sqrt(np.maximum(variances, TINY))).sum(axis=1)
+        ratios = beta @ self.friction.T / np.sqrt(np.maximum(variances, TINY))
+        value += [sum(map(compute_log_normal_cdf, row)) for row in ratios.tolist()]  # friction brakes
         k = int(np.argmax(value))
         residual = np.where(used, np.maximum(squares[k], 0.0), 0.0)
         total = np.sqrt(residual.sum() / max(power.sum(), TINY))

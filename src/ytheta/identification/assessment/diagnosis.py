@@ -222,7 +222,7 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, pri
         near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, step)]
         value = min(near, key=lambda each: abs(each - value)) if near else value
         # Without a mistake, the value is normally distributed with its usual deviation.
-        sizes = range(1, MAX_USUAL_DEVIATIONS + 1)
+        sizes = (*range(1, MAX_USUAL_DEVIATIONS + 1), abs(value) / step)
         sign = float(np.sign(value))
         n = max(sizes, key=lambda n: _compute_evidence(interpretation, suspect, sign * n * step) - 0.5 * n**2)
         usual = suspect.make(sign * n * step)

@@ -67,13 +67,16 @@ class Comparison:
     Attributes
     ----------
     after     the fit in which the mistake is mended
-    log_odds  logarithm of the odds of the mistake
+    log_odds  logarithm of the odds of the mistake against none, whose value may be a usual one
+    log_evidence
+              logarithm of its evidence and prior odds, by which mistakes are compared with each other
     std       standard deviation of its value; None without a value
     """
 
     mistake: Mistake
     after: Fit
     log_odds: float
+    log_evidence: float
     std: float | None = None
 
     def explains(self, joints: tuple[str, ...]) -> bool:
@@ -180,7 +183,7 @@ def choose_mistake(interpretation: Interpretation, suspects: Sequence[Suspect]) 
     found = [_compare(counted, suspect, value, prior) for suspect, value, prior in refined]
     joints = interpretation.robot.actuated
     likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
-    return max(likely, key=lambda each: each.log_odds, default=None)
+    return max(likely, key=lambda each: each.log_evidence, default=None)
 
 
 def _compute_evidence(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
@@ -234,8 +237,8 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, pri
     fit = mistake.fit(interpretation)
     if fit is None:
         return None
-    gain = fit.log_evidence + mistake.log_odds - interpretation.fit.log_evidence - usual_gain
-    return Comparison(mistake, fit, float(gain + prior), std)
+    evidence = float(fit.log_evidence + mistake.log_odds + prior)
+    return Comparison(mistake, fit, evidence - interpretation.fit.log_evidence - usual_gain, evidence, std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:

@@ -66,13 +66,16 @@ class Comparison:
     Attributes
     ----------
     after     the fit in which the mistake is mended
-    log_odds  logarithm of the odds of the mistake
+    log_odds  logarithm of the odds of the mistake against none, whose value may be a usual one
+    log_evidence
+              logarithm of its evidence and prior odds, by which mistakes are compared with each other
     std       standard deviation of its value; None without a value
     """
 
     mistake: Mistake
     after: Fit
     log_odds: float
+    log_evidence: float
     std: float | None = None
 
     def explains(self, joints: tuple[str, ...]) -> bool:
@@ -179,7 +182,7 @@ def choose_mistake(interpretation: Interpretation, suspects: Sequence[Suspect]) 
     found = [_compare(counted, suspect, value, prior) for suspect, value, prior in refined]
     joints = interpretation.robot.actuated
     likely = [each for each in found if each and each.log_odds >= MIN_LOG_ODDS and each.explains(joints)]
-    return max(likely, key=lambda each: each.log_odds, default=None)
+    return max(likely, key=lambda each: each.log_evidence, default=None)
 
 
 def _compute_evidence(interpretation: Interpretation, suspect: Suspect, value: float) -> float:
@@ -223,7 +226,7 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, pri
         near = [each for each in suspect.round if abs(each - value) <= 2.0 * max(std or 0.0, step)]
         value = min(near, key=lambda each: abs(each - value)) if near else value
         # Without a mistake, the value is normally distributed with its usual deviation.
-        sizes = range(1, MAX_USUAL_DEVIATIONS + 1)
+        sizes = (*range(1, MAX_USUAL_DEVIATIONS + 1), abs(value) / step)
         sign = float(np.sign(value))
         n = max(sizes, key=lambda n: _compute_evidence(interpretation, suspect, sign * n * step) - 0.5 * n**2)
         usual = suspect.make(sign * n * step)
@@ -235,8 +238,8 @@ def _compare(interpretation: Interpretation, suspect: Suspect, value: float, pri
     fit = mistake.fit(interpretation)
     if fit is None:
         return None
-    gain = fit.log_evidence + mistake.log_odds - interpretation.fit.log_evidence - usual_gain
-    return Comparison(mistake, fit, float(gain + prior), std)
+    evidence = float(fit.log_evidence + mistake.log_odds + prior)
+    return Comparison(mistake, fit, evidence - interpretation.fit.log_evidence - usual_gain, evidence, std)
 
 
 def make_finding(interpretation: Interpretation, comparison: Comparison) -> Finding:

@@ -129,7 +129,11 @@ def list_suspects(interpretation: Interpretation, logs: Sequence[Log]) -> Iterat
         yield Suspect(partial(_make_offset, interpretation, j), tuple(angles.tolist()), USUAL_OFFSET, right)
     for j in slides:
         yield Suspect(partial(_make_offset, interpretation, j), (-0.3, -0.1, 0.1, 0.3), USUAL_SLIDE_OFFSET)
-    yield Suspect(partial(_make_delay, interpretation, "tau", every), (-0.5, -0.25, -0.1, 0.1, 0.25, 0.5), USUAL_DELAY)
+    yield Suspect(
+        partial(_make_delay, interpretation, "tau", every),
+        (-0.5, -0.25, -0.1, -0.04, 0.04, 0.1, 0.25, 0.5),
+        USUAL_DELAY,
+    )
     for quantity in ("q", "tau") if count > 1 else ():
         for j in mapped:
             yield Suspect(partial(_make_delay, interpretation, quantity, [j]), (-0.1, 0.1), USUAL_DELAY)

@@ -98,7 +98,8 @@ def diagnose(problem: EstimationProblem, logs: Sequence[Log] = (), prior: Prior 
     if best is None:
         suspects = [*list_suspects(interpretation, logs), *list_orientations(interpretation)]
         scores = compute_scores(interpretation, suspects)
-        if scores[0].max() >= MIN_SCORE:
+        # Scores do not know that friction brakes, whatever is measured.
+        if scores[0].max() + interpretation.fit.missing_friction_evidence >= MIN_SCORE:
             started = [_start_at(suspect, value) for suspect, value in zip(suspects, scores[1].tolist(), strict=True)]
             others = [*list_gravities(interpretation)]
             if interpretation.is_designed:

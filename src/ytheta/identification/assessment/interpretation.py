@@ -194,6 +194,7 @@ class Fit:
     total         residual of all joints, relative to the RMS of all torques
     weights       w_j of the module docstring
     variations    V_j of the module docstring
+    friction      by drive, the power that friction takes, in standard deviations
     """
 
     log_evidence: float
@@ -203,6 +204,13 @@ class Fit:
     total: float
     weights: PerJoint
     variations: PerJoint
+    friction: Float[np.ndarray, " drives"]
+
+    @property
+    def missing_friction_evidence(self) -> float:
+        """By how much log Z would grow if the friction of drives that seem to be driven by it were zero."""
+        at_zero = compute_log_normal_cdf(0.0)
+        return sum(at_zero - compute_log_normal_cdf(each) for each in self.friction.tolist() if each < 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +280,7 @@ class Equations:
         k = int(np.argmax(value))
         residual = np.where(used, np.maximum(squares[k], 0.0), 0.0)
         total = np.sqrt(residual.sum() / max(power.sum(), TINY))
-        return Fit(float(value[k]), last[k], beta[k], np.sqrt(residual / size), float(total), w[k], size)
+        return Fit(float(value[k]), last[k], beta[k], np.sqrt(residual / size), float(total), w[k], size, ratios[k])
 
 
 def _invert(

@@ -256,6 +256,13 @@ def test_an_isolated_process_only_reads_what_it_was_given(tmp_path: Path, monkey
         assert failed == {}
 
 
+def test_what_may_be_read_is_longer_than_an_argument_can_be(tmp_path: Path) -> None:
+    """As in a folder with thousands of others, each of which may be a package of a robot."""
+    readable = tuple(tmp_path / f"{k:0100}" for k in range(2000))  # Linux: 128 kB for an argument
+    with LimitedProcess(FUNCTIONS, "remember", replace(AMPLE, readable=readable)) as process:
+        assert [process.ask(text).content for text in "ab"] == [["a"], ["a", "b"]]
+
+
 @on_linux
 def test_an_isolated_process_has_threads_and_libraries(tmp_path: Path) -> None:
     isolated = replace(AMPLE, readable=(tmp_path,))

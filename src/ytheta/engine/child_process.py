@@ -32,9 +32,9 @@ class Reply:
     blocks: Sequence[bytes | bytearray | memoryview] = ()
 
 
-def serve(task: dict[str, Any]) -> None:
-    """Answer the requests on standard input until it is closed. ``task`` names the function and its limits."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+def serve(task: dict[str, Any], requests: IO[bytes]) -> None:
+    """Answer the requests, a copy of standard input, until they end. ``task`` names the function and its limits."""
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what libraries print is no part of an answer
     try:

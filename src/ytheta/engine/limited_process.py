@@ -32,9 +32,11 @@ from ytheta.engine.child_process import OUT_OF_MEMORY, Reply
 # Largest number of bytes of the JSON of an answer. Chosen on: rule of thumb.
 MAX_HEAD_SIZE = 2**24
 
+# The task may be larger than an argument of a program can be, so it precedes the requests.
 START = (
-    "import json, sys; task = json.loads(sys.argv[1]); sys.path[:] = task['path']\n"
-    "from ytheta.engine.child_process import serve; serve(task)"
+    "import json, os, sys; requests = os.fdopen(os.dup(0), 'rb'); task = json.loads(requests.readline())\n"
+    "sys.path[:] = task['path']\n"
+    "from ytheta.engine.child_process import serve; serve(task, requests)"
 )
 
 
@@ -95,12 +97,13 @@ class LimitedProcess:
             "readable": None if limits.readable is None else [str(path.resolve()) for path in limits.readable],
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", START, json.dumps(task)],
+            [sys.executable, "-I", "-c", START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # threads reserve addresses
         )
+        self._unsent = _encode_line(task)  # sent with the first request, in the time of its answer
         self._end = weakref.finalize(self, _end_process, self._process)
 
     @property
@@ -112,7 +115,7 @@ class LimitedProcess:
 
         Errors of ytheta in the child process are raised here; other exceptions end it. ProcessEndedError if it ends.
         """
-        line = json.dumps(request).encode() + b"\n"
+        line = _encode_line(request)
         with self._turn:
             # The timer does not refer to this object, which would exist until the thread of the timer has ended.
             timer = threading.Timer(self._limits.seconds, _end_late_process, [self._process, self._is_late])
@@ -149,8 +152,9 @@ class LimitedProcess:
     def _exchange(self, line: bytes) -> tuple[dict[str, Any], list[bytearray]]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(line)
+        self._process.stdin.write(self._unsent + line)
         self._process.stdin.flush()
+        self._unsent = b""
         answer = self._process.stdout.readline(MAX_HEAD_SIZE)
         if len(answer) == MAX_HEAD_SIZE:
             raise _LargeReplyError("it lists more than any log contains")
@@ -182,6 +186,10 @@ def run_limited(module: str, function: str, request: object, limits: ProcessLimi
     """Return the reply of ``module.function(request)``, called in a child process that ends afterwards."""
     with LimitedProcess(module, function, limits) as process:
         return process.ask(request)
+
+
+def _encode_line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"
 
 
 def _receive_block(stream: IO[bytes], size: int) -> bytearray:

@@ -55,6 +55,52 @@ def test_a_full_disk_is_one_sentence(arguments: tuple[str, ...]) -> None:
     assert result.stderr.count(b"\n") == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces a limit of memory")
+@pytest.mark.parametrize(
+    ("arguments", "size", "reason"),
+    [
+        (
+            ("identify", "ur10", "log.parquet"),
+            300e6,
+            "this process may use 0.3 GB (ulimit -v), but its libraries reserve",
+        ),
+        (("identify", "ur10", "log.parquet"), 1e9, "this process may use 1 GB (ulimit -v), but its libraries reserve"),
+        (("inspect", "ur10"), 140e6, "free some"),
+        (("inspect", "ur10"), 1e9, None),  # twins: few libraries, or none
+        (("identify", "--help"), 300e6, None),
+    ],
+)
+def test_a_lack_of_memory_is_one_sentence(arguments: tuple[str, ...], size: float, reason: str | None) -> None:
+    """Polars aborts or waits for ever if it is loaded with too little memory."""
+    import resource
+
+    command, environment = process(*arguments)
+    result = subprocess.run(
+        command,
+        env={**environment, "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (int(size), int(size))),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if reason is None:
+        assert (result.returncode, result.stderr) == (0, "")
+        return
+    assert result.returncode == 2
+    assert re.fullmatch(r"error: the memory is not enough[:;] [^\n]*\n", result.stderr), result.stderr
+    assert reason in result.stderr
+
+
+def test_a_failed_allocation_is_no_internal_error() -> None:
+    for error in (MemoryError(), OSError(12, "Cannot allocate memory"), ImportError("x.so: failed to map segment")):
+        with mock.patch("ytheta.cli.app.run", side_effect=error):
+            assert refused("robots") == (
+                "error: the memory is not enough; free some, raise its limit, or use less data"
+            )
+    with mock.patch("ytheta.cli.app.run", side_effect=OSError(28, "No space left on device")):  # the twin
+        assert refused("robots").startswith("error: the output cannot be written")
+
+
 def test_a_terminal_without_unicode() -> None:
     command, environment = process("inspect", "walker", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     result = subprocess.run(command, env=environment, capture_output=True)

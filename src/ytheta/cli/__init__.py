@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import io
 import os
@@ -60,6 +61,8 @@ def _report_error(error: Exception) -> int:
         for note in getattr(error, "__notes__", ()):
             _print_error(f"note: {' '.join(note.split())}", 2)
         return _print_error(f"error: {' '.join(str(error).split())}", 2)
+    if _is_lack_of_memory(error):
+        return _print_error("error: the memory is not enough; free some, raise its limit, or use less data", 2)
     if isinstance(error, OSError):
         _discard_output()
         return _print_error(
@@ -67,6 +70,12 @@ def _report_error(error: Exception) -> int:
             2,
         )
     return _report_internal_error(error)
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Whether an error says so, that of a library that cannot be loaded included."""
+    is_unloaded = isinstance(error, ImportError) and "failed to map segment" in str(error)  # glibc's words
+    return isinstance(error, MemoryError) or is_unloaded or getattr(error, "errno", None) == errno.ENOMEM
 
 
 def _report_internal_error(error: Exception) -> int:

@@ -13,13 +13,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from inspect import cleandoc
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 import ytheta
 from ytheta.cli.interrupts import INTERRUPTED
+from ytheta.engine.memory import find_address_limit
 from ytheta.errors import InputError
 from ytheta.files.atomic import record_command_files
 
@@ -31,6 +32,10 @@ COMMANDS = {
         *("export", "view", "reproduce", "bench"),
     )
 }
+LIGHT_COMMANDS = ("robots", "inspect", "base")  # which load neither Polars nor CasADi for most robots
+# Bytes of addresses that the libraries of the other commands reserve, most of which they never use.
+# Chosen on: identify with the log of a UR10: 1.44 GB with 2 threads of Polars, 1.66 GB with 16; and some spare.
+MIN_ADDRESSES, ADDRESSES_PER_CORE = 1_600_000_000, 20_000_000
 HELP_WIDTH = 120  # characters per line of help, at most
 COMPLETION_VARIABLE = "_YTHETA_COMPLETE"  # set by the script of a shell that asks for completions
 COMPLETION_OPTIONS = ("--install-completion", "--show-completion")
@@ -137,9 +142,24 @@ class PlainContext(typer.Context):
 
 
 class PlainCommand(TyperCommand):
-    """Typer's command with the context above."""
+    """Typer's command with the context above, which runs only if its libraries have the memory that they need."""
 
     context_class = PlainContext
+
+    def invoke(self, ctx: Any) -> Any:
+        if self.name not in LIGHT_COMMANDS:
+            _check_address_limit()
+        return super().invoke(ctx)
+
+
+def _check_address_limit() -> None:
+    """Raise InputError if libraries may abort or wait for ever while they are loaded, as Polars does."""
+    limit, needed = find_address_limit(), MIN_ADDRESSES + ADDRESSES_PER_CORE * (os.cpu_count() or 1)
+    if limit is not None and limit < needed:
+        raise InputError(
+            f"the memory is not enough: this process may use {limit / 1e9:.3g} GB (ulimit -v), but its libraries "
+            f"reserve {needed / 1e9:.3g} GB; raise this limit"
+        )
 
 
 # What ``ytheta`` without arguments prints: the next thing to type.

@@ -1,4 +1,4 @@
-"""How much memory this process can still use."""
+"""How much memory this process can use."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ def measure_free_memory() -> float:
     with suppress(OSError, ValueError):  # in a container; "max" is no number
         group = Path("/sys/fs/cgroup")
         free.append(float(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text())))
-    if resource is not None:
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit != resource.RLIM_INFINITY:
-            with suppress(OSError, ValueError, IndexError):
-                used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-                free.append(float(limit - used))
+    if (limit := find_address_limit()) is not None:
+        with suppress(OSError, ValueError, IndexError):
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            free.append(float(limit - used))
     return max(0.0, min(free))
+
+
+def find_address_limit() -> int | None:
+    """Return how many bytes of addresses this process may have (``ulimit -v``), used or not; None if any number."""
+    limit = None if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if resource is None or limit == resource.RLIM_INFINITY else limit

@@ -98,7 +98,8 @@ def test_what_the_data_chose_in_json(folder: Path) -> None:
     assert {"link link1", "link link2"} <= set(answer["prior"]["scales"])
     consistency = answer["consistency"]
     assert (answer["consistent"], consistency["lacking_links"]) == (True, [])
-    assert consistency["estimate_percent"] <= consistency["bodies_percent"]
+    # The arm of the logs can exist, so consistency costs nothing; weighted squares, not these errors, are minimized.
+    assert consistency["estimate_percent"] == pytest.approx(consistency["bodies_percent"], rel=1e-3)
     assert consistency["validation_bodies_percent"] == pytest.approx(answer["validation"]["relative_error_percent"])
     rows = {row["name"]: row for row in answer["parameters"]}
     assert rows["joint1.fv"]["mark"] == "data"

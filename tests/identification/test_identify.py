@@ -120,7 +120,7 @@ def read_memory(name):  # ru_maxrss would count the process that started this on
 
 robot = ytheta.load("ur10")
 for path in sys.argv[1:]:  # the short log: imports, kernels and both threads are counted before the long one
-    before = read_memory("VmRSS:")
+    before = read_memory("VmHWM:")  # not what it still holds: how much it returns depends on the allocator
     log = ytheta.read_log(path, robot)
     ytheta.identify(robot, log, threads=2)
 print(read_memory("VmHWM:") - before, log.t.nbytes + log.q.nbytes + log.tau.nbytes)

@@ -114,23 +114,22 @@ def compute_scores(
     """Return the log odds and the value of each mistake to first order; see the module docstring."""
     null, samples, mask = interpretation.fit, interpretation.samples, interpretation.samples.mask
     torque, rows = interpretation.predict(samples, null.beta), interpretation.compute_rows(samples)
-    changes = np.zeros((len(suspects), *torque.shape))
+    residual, expected = (samples.tau - torque) * mask, interpretation.expectation
+    P = expected.compute_precision(null.deviations[None], np.ones(len(expected.drive_joints)))[1][0]
+    usual = np.array([suspect.usual for suspect in suspects])
+    g, h = np.zeros((2, len(suspects)))
+    b = np.zeros((len(P), len(suspects)))
     for k, suspect in enumerate(suspects):
         mistake = suspect.make(suspect.usual)
         if mistake.find_equations is None:
-            changes[k] = _predict_mended(interpretation, mistake.change, null, torque)
-    usual = np.array([suspect.usual for suspect in suspects])
-    step = np.where(usual > 0.0, usual, 1.0)
-    s = np.where(np.isfinite(changes), changes, 0.0) * mask / step[:, None, None]
-    residual = (samples.tau - torque) * mask
-    expected = interpretation.expectation
-    P = expected.compute_precision(null.deviations[None], np.ones(len(expected.drive_joints)))[1][0]
-    b = np.zeros((len(P), len(suspects)))
-    for j, (columns, values) in enumerate(rows):
-        b[columns] += null.weights[j] * (values @ s[:, :, j].T)
+            change = _predict_mended(interpretation, mistake.change, null, torque)
+            s = np.where(np.isfinite(change), change, 0.0) * mask / (usual[k] or 1.0)
+            weighted = s * null.weights
+            g[k], h[k] = (weighted * residual).sum(), (weighted * s).sum()
+            for j, (columns, values) in enumerate(rows):
+                b[columns, k] += values @ weighted[:, j]
     A = P + np.tensordot(null.weights, interpretation.equations.gram, axes=1)
-    g = np.einsum("ksj,sj,j->k", s, residual, null.weights, optimize=True)
-    h = np.einsum("ksj,ksj,j->k", s, s, null.weights, optimize=True) - (b * np.linalg.solve(A, b)).sum(axis=0)
+    h -= (b * np.linalg.solve(A, b)).sum(axis=0)
     value = np.divide(g, h, out=np.zeros_like(g), where=h > TINY)
     variance = np.divide(1.0, h, out=np.full_like(h, np.inf), where=h > TINY) + usual**2
     is_possible = (usual > 0.0) | (value > 0.0)

@@ -35,6 +35,11 @@ def test_all_files_are_written(tmp_path: Path) -> None:
     slow = [name.replace("a.", "a.slow.") for name in names]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted((*names, *slow, "a.html"))
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 20 * 50 + 1
+    assert len((tmp_path / "a.slow.csv").read_text().splitlines()) == 1 + 4 * 20 * 50 + 1
+    full, quarter = (yt.load_trajectory(tmp_path / name) for name in ("a.toml", "a.slow.toml"))
+    t = np.linspace(0.0, 20.0, 21)
+    np.testing.assert_allclose(quarter(4.0 * t)[0], full(t)[0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(4.0 * quarter(4.0 * t)[1], full(t)[1], rtol=0.0, atol=1e-12)
     robot = yt.load("lu-two-link")
     excitation = yt.excite(
         robot,
@@ -103,6 +108,16 @@ def test_a_trajectory_is_assessed_and_written_again(tmp_path: Path) -> None:
     fast = ytheta("excite", *limits, "--trajectory", "a.toml", "--slow", "0.2", "-o", "c.csv", cwd=tmp_path)
     assert fast.returncode == 1
     assert not (tmp_path / "c.csv").exists()
+
+
+@pytest.mark.parametrize(("range_", "code"), [("0.02", 1), ("1.5", 0)])
+def test_a_poor_design_is_written_with_exit_code_1(range_: str, code: int, tmp_path: Path) -> None:
+    """Gravity of joints that hardly move is like a constant offset of their torques."""
+    arguments = [word.replace("-1.5:1.5", f"-{range_}:{range_}") for word in QUICK]
+    result = ytheta("excite", *arguments, "--friction", "offset", "-o", "a.toml", "--json", cwd=tmp_path)
+    assert result.returncode == code, result.stderr
+    assert (json.loads(result.stdout)["scaled_condition_number"] > 30.0) is (code == 1)
+    assert (tmp_path / "a.toml").exists()
 
 
 def test_a_motion_that_exceeds_limits_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

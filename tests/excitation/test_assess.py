@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.support.designed_motion import FRICTION, NOISE, RATE, design_motion, make_arm
+from tests.support.designed_motion import ASKED, design_motion, make_arm
 from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError
 from ytheta.excitation.result import DesignFindingCode
 
-SAME: dict[str, Any] = {"friction": FRICTION, "noise": NOISE, "rate": RATE, "velocity": 2.0, "effort": 60.0}
-
 
 def test_a_saved_design_is_assessed_like_the_design(tmp_path: Path) -> None:
     designed = design_motion()
-    assessed = yt.assess_trajectory(make_arm(), designed.save(tmp_path / "motion.toml"), **SAME)
+    assessed = yt.assess_trajectory(make_arm(), designed.save(tmp_path / "motion.toml"), **ASKED)
     assert assessed.design is None
     assert designed.design is not None
     assert assessed.condition_number == pytest.approx(designed.condition_number, rel=1e-12)
     assert assessed.std == pytest.approx(designed.std, rel=1e-9)
     assert [use.value for use in assessed.uses] == pytest.approx([use.value for use in designed.uses], rel=1e-9)
+    assert (assessed.grade, assessed.unchecked) == (designed.grade, designed.unchecked)
     assert "criterion d" not in str(assessed)
     assert "assessed, not designed" in str(assessed)
     assert "criterion d" in str(designed)
@@ -38,7 +37,7 @@ def test_a_saved_design_is_assessed_like_the_design(tmp_path: Path) -> None:
 
 
 def test_a_slowed_motion_has_the_condition_number_and_torques_of_the_slower_path() -> None:
-    assessed = yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=4.0, **SAME)
+    assessed = yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=4.0, **ASKED)
     assert assessed.seconds == 4.0 * design_motion().seconds
     assert assessed.condition_number == pytest.approx(design_motion().slowed[1].condition_number, rel=1e-9)
     assert "25 % of the speed of the file" in assessed.columns
@@ -51,7 +50,7 @@ def test_a_slowed_motion_has_the_condition_number_and_torques_of_the_slower_path
 
 
 def test_a_motion_that_is_too_fast_exceeds_its_limits() -> None:
-    assessed = yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=0.5, **SAME)
+    assessed = yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=0.5, **ASKED)
     speeds = [use for use in assessed.violations if use.quantity == "velocity"]
     assert speeds
     assert "do not run this motion" in str(assessed)
@@ -61,9 +60,9 @@ def test_joints_in_another_order_move_alike() -> None:
     trajectory, robot = design_motion().trajectory, make_arm()
     backwards = trajectory.order_joints(robot.actuated[::-1])
     assert backwards.start == pytest.approx(trajectory.start[::-1])
-    assert yt.assess_trajectory(robot, backwards, **SAME).std == pytest.approx(design_motion().std, rel=1e-9)
+    assert yt.assess_trajectory(robot, backwards, **ASKED).std == pytest.approx(design_motion().std, rel=1e-9)
     wrong = replace(backwards, joints=robot.actuated)  # the twin: names in one order, numbers in the other
-    assert yt.assess_trajectory(robot, wrong, **SAME).std != pytest.approx(design_motion().std, rel=1e-2)
+    assert yt.assess_trajectory(robot, wrong, **ASKED).std != pytest.approx(design_motion().std, rel=1e-2)
 
 
 def test_parameters_that_the_motion_does_not_reveal_are_named() -> None:
@@ -71,7 +70,7 @@ def test_parameters_that_the_motion_does_not_reveal_are_named() -> None:
     coefficients = trajectory.coefficients.copy()
     coefficients[1:, 0] = 0.0
     coefficients[0, 0] = 0.1  # the first joint stands still
-    assessed = yt.assess_trajectory(robot, replace(trajectory, coefficients=coefficients), **SAME)
+    assessed = yt.assess_trajectory(robot, replace(trajectory, coefficients=coefficients), **ASKED)
     assert assessed.condition_number == math.inf
     (finding,) = [each for each in assessed.findings if each.code == DesignFindingCode.UNSEEN]
     assert finding.is_warning
@@ -91,7 +90,7 @@ def test_parameters_that_the_motion_does_not_reveal_are_named() -> None:
 )
 def test_wrong_factors_are_refused(slow: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=slow, **SAME)
+        yt.assess_trajectory(make_arm(), design_motion().trajectory, slow=slow, **ASKED)
 
 
 def test_trajectories_of_other_robots_are_refused() -> None:

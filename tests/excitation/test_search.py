@@ -1,9 +1,13 @@
-"""The search: the same answer for the same seed, interruption, time limit, progress."""
+"""The search: the same answer for the same seed, interruption, time limit, progress, and its end without gain."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.design_cases import make_design
@@ -11,7 +15,18 @@ from ytheta.engine.engine import Engine
 from ytheta.engine.local import Local
 from ytheta.engine.registry import open_engine
 from ytheta.excitation.limit_check import check_limits, list_violations
-from ytheta.excitation.solver import Budget, Clock, Design, Ending, Exploration, Polish, Progress, SearchOutcome, search
+from ytheta.excitation.solver import (
+    Budget,
+    Candidate,
+    Clock,
+    Design,
+    Ending,
+    Exploration,
+    Polish,
+    Progress,
+    SearchOutcome,
+    search,
+)
 
 BUDGET = Budget(4, 2)
 
@@ -90,3 +105,32 @@ def test_progress_reports_the_best_value(design: Design) -> None:
     assert best == sorted(best, reverse=True)
     assert best[-1] == outcome.candidates[0].value
     assert math.isfinite(best[0])
+
+
+@dataclass(frozen=True)
+class GivenValues:
+    """An engine that finds a given value in each round of eight starts, and does not improve it."""
+
+    values: tuple[float, ...]
+
+    def map_in_order(self, _: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        for item in items:
+            none = np.zeros((1, 1))
+            yield item if isinstance(item, Candidate) else Candidate(item, none, none, self.values[item // 8], 1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "starts", "ending"),
+    [
+        ((5.0, 4.0, 3.0, 2.996, 2.992, 1.0), 40, Ending.STALLED),  # two rounds gain less than 0.01
+        ((5.0, 4.0, 3.0, 2.996, 2.985, 2.9), 48, Ending.COMPLETE),
+        ((5.0, 6.0, 4.9, 6.0, 4.8, 6.0), 48, Ending.COMPLETE),  # one round without gain is not enough
+        ((5.0, 6.0, 6.0, 1.0, 1.0, 1.0), 24, Ending.STALLED),
+    ],
+)
+def test_a_search_without_gain_ends(design: Design, values: tuple[float, ...], starts: int, ending: Ending) -> None:
+    outcome = search(
+        design, Budget(48, 6), seed=0, engine=GivenValues(values), progress=lambda _: None, clock=Clock(None)
+    )
+    assert (outcome.starts, outcome.ending) == (starts, ending)
+    assert outcome.candidates[0].value == min(values[: starts // 8])

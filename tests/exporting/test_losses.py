@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,24 +95,20 @@ def test_pinocchio_reads_the_shapes(tmp_path: Path) -> None:
     assert len(geometry.geometryObjects) == 2 * (len(SIMPLE) + 2)  # a capsule has two spheres
 
 
-def test_mujoco_reads_the_shapes_and_ignores_contacts_at_the_base(tmp_path: Path) -> None:
+def test_mujoco_reads_the_shapes_which_touch_surroundings_only(tmp_path: Path) -> None:
     robot = make_robot(*SIMPLE, ShapeKind.ELLIPSOID)
     shoulder = replace(robot.collision[0], link=robot.movable[0].child)
     robot = replace(robot, collision=(*robot.collision, shoulder))  # a sphere that overlaps that of the base
     (path,) = export(robot, to="mjcf", path=tmp_path / "new.xml")
-    (tmp_path / "twin.xml").write_text(
-        path.read_text().replace("<exclude", "<!-- <exclude").replace("</contact>", "--></contact>")
-    )
-    base, neighbour = 0, robot.movable[0].child
-    for file, touches in ((path, False), (tmp_path / "twin.xml", True)):
-        model = mujoco.MjModel.from_xml_path(str(file))
-        data = mujoco.MjData(model)
-        mujoco.mj_forward(model, data)
-        bodies = [{int(model.geom_bodyid[c.geom1]), int(model.geom_bodyid[c.geom2])} for c in data.contact]
-        assert ({base, int(model.body(neighbour).id)} in bodies) is touches
-        assert model.ngeom == len(robot.collision)
-        last = model.body(robot.movable[2].child)
-        assert float(last.mass[0]) == pytest.approx(robot.link(robot.movable[2].child).inertia.mass, rel=1e-12)
+    text = path.read_text()
+    model = mujoco.MjModel.from_xml_string(text)
+    assert count_contacts(model, np.zeros(model.nq)) == 0
+    assert count_contacts(mujoco.MjModel.from_xml_string(let_links_touch(text)), np.zeros(model.nq)) > 0  # the twin
+    plane = '<worldbody><geom type="plane" size="0 0 1" pos="0 0 9"/>'  # all links are below it
+    assert count_contacts(mujoco.MjModel.from_xml_string(text.replace("<worldbody>", plane)), np.zeros(model.nq)) > 0
+    assert model.ngeom == len(robot.collision)
+    last = model.body(robot.movable[2].child)
+    assert float(last.mass[0]) == pytest.approx(robot.link(robot.movable[2].child).inertia.mass, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -196,17 +191,19 @@ def test_limits_that_differ_from_those_of_the_edited_file_are_named(to: str, tmp
     assert find_description_losses(described, to=to, described=described) == ()
 
 
-@pytest.mark.parametrize("name", ["panda", "iiwa14"])
-def test_a_robot_at_rest_does_not_touch_itself(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["panda", "iiwa14", "ur10"])
+def test_a_robot_does_not_touch_itself_in_any_pose(name: str, tmp_path: Path) -> None:
     export(name, to="mjcf", path=tmp_path / "arm.xml")
     text = (tmp_path / "arm.xml").read_text()
-    model = mujoco.MjModel.from_xml_string(text)
-    middle = np.where(model.jnt_limited.astype(bool), model.jnt_range.mean(axis=1), 0.0)
+    model, twin = (mujoco.MjModel.from_xml_string(each) for each in (text, let_links_touch(text)))
     assert model.ngeom > 7
-    assert [count_contacts(model, q) for q in (np.zeros(model.nq), middle)] == [0, 0]
-    if name == "panda":  # the twin: without the excluded pairs, the capsules of its base and its first link touch
-        touching = mujoco.MjModel.from_xml_string(re.sub(r"<exclude [^>]*>", "", text))
-        assert count_contacts(touching, middle) > 0
+    poses = np.random.default_rng(0).uniform(-2.0, 2.0, (20, model.nq))
+    assert sum(count_contacts(model, q) for q in poses) == 0
+    assert sum(count_contacts(twin, q) for q in poses) > 0
+
+
+def let_links_touch(text: str) -> str:
+    return text.replace('conaffinity="0"', "")
 
 
 def count_contacts(model: mujoco.MjModel, q: np.ndarray) -> int:

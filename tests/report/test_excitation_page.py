@@ -12,6 +12,7 @@ import pytest
 import ytheta as yt
 from tests.support.browser import EVIL, LOADS, Page, drawn_plots, open_page
 from tests.support.designed_motion import design_motion, design_two_link
+from ytheta.excitation.clearance.link_capsules import UNCHECKED
 from ytheta.excitation.limit_check import LimitUse
 from ytheta.report.excitation_page import excitation_html
 from ytheta.report.numbers import format_number
@@ -38,6 +39,20 @@ def test_the_page_has_condition_numbers_limits_and_expected_deviations() -> None
         assert text in page.text
     assert "Clearances" not in page.text
     assert json.loads(page.scripts["ytheta"]) == json.loads(json.dumps(excitation.to_dict(), allow_nan=False))
+
+
+def test_the_badge_is_amber_if_not_all_was_checked() -> None:
+    excitation = design_motion()
+    checked = replace(excitation, findings=tuple(each for each in excitation.findings if each.code != UNCHECKED))
+    poor = replace(checked, judged_condition_number=31.0)
+    for each, grade, colour in (
+        (excitation, "not all checked", "usable"),
+        (checked, "good", "good"),
+        (poor, "poor", "poor"),
+    ):
+        assert each.grade == grade
+        classes = [given.get("class") or "" for tag, given in Page(excitation_html(each)).tags if tag == "span"]
+        assert [name for name in classes if name.startswith("badge")] == [f"badge {colour}"]
 
 
 def test_violations_and_clearances_are_shown() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import ytheta as yt
 from ytheta.robot.parts import Drive, Joint
@@ -12,6 +13,17 @@ FRICTION = ("viscous", "coulomb")
 COULOMB_SPEED = 0.05  # rad/s, over which the plant's friction changes its sign
 OPTIONS = {"velocity": 2.0, "effort": 60.0}
 NOISE, RATE = 0.1, 500.0  # Nm and Hz of the log that a design expects
+# What ``design_motion`` asks for, and what must be asked again of its saved motion.
+ASKED: dict[str, Any] = {
+    "friction": FRICTION,
+    "noise": NOISE,
+    "rate": RATE,
+    **OPTIONS,
+    "floor": None,  # the base of this arm is in its shoulder
+    "self_collision": False,
+    "position_margin": 0.0,
+    "velocity_margin": 0.0,
+}
 
 
 def make_arm(drive: Drive | None = None) -> yt.Robot:
@@ -33,21 +45,7 @@ def make_arm(drive: Drive | None = None) -> yt.Robot:
 @cache
 def design_motion(criterion: str = "d") -> yt.Excitation:
     """Return a design for the arm."""
-    return yt.excite(
-        make_arm(),
-        criterion=criterion,
-        friction=FRICTION,
-        noise=NOISE,
-        rate=RATE,
-        velocity=2.0,
-        effort=60.0,
-        starts=2,
-        polished=1,
-        floor=None,  # the base of this arm is in its shoulder
-        self_collision=False,
-        position_margin=0.0,
-        velocity_margin=0.0,
-    )
+    return yt.excite(make_arm(), criterion=criterion, starts=2, polished=1, **ASKED)
 
 
 @cache

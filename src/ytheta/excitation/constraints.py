@@ -31,8 +31,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, SamplesByCoordinate, SamplesByJoint, SamplesByJointByBase
 
 LIMIT_SHARE = 0.995  # Share of a limit at which its penalty begins. Chosen on: rule of thumb.
-# m; a margin that is too small by this amount counts like a limit exceeded by 100 %. Chosen on: Panda and UR10; with
-# 0.05 m, paths cross links at first and do not find out of them again.
+# m; a margin that is too small by this amount counts like a limit exceeded by 100 %. Chosen on: rule of thumb.
 MARGIN_SCALE = 0.01
 MARGIN_RESERVE = 0.003  # m; margin at which the penalty of a path constraint begins. Chosen on: rule of thumb.
 

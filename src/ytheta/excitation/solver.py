@@ -83,10 +83,10 @@ class SearchOutcome:
 ProgressFunction = Callable[[Progress], None]
 
 
-# Random starts of one round. Chosen on: rule of thumb; the best of eight starts is near the best of many.
+# Random starts of one round. Chosen on: rule of thumb.
 ROUND_STARTS = 8
-# Smallest gain of the criterion, a logarithm, in this number of rounds; below it, the search ends. Chosen on: Panda,
-# iiwa14 and UR10, whose later rounds together gained less than 3 %.
+# Smallest gain of the criterion, a logarithm, in this number of rounds; below it, the search ends. Chosen on: rule of
+# thumb.
 MIN_GAIN, STALLED_ROUNDS = 0.01, 2
 EXPLORATION_SHARE = 0.4  # Share of the remaining time for the starts of a round. Chosen on: rule of thumb.
 

@@ -50,7 +50,6 @@ def format_robot(robot: Robot, losses: Iterable[Finding]) -> str:
         _add_site(bodies[joint.child], joint.name, joint.seat.inverse())
     for shape in robot.collision:
         _add_geom(bodies[shape.link], shape)
-    _append(root, "contact", list(_list_excluded_contacts(robot)))
     equality = Element("equality")
     for loop in robot.loops:
         _add_loop(equality, loop.joint, bodies)
@@ -147,7 +146,11 @@ def _add_site(body: Element, name: str, frame: Frame) -> None:
 
 
 def _add_geom(body: Element, shape: CollisionShape) -> None:
-    """Add a shape with half-lengths instead of lengths; a mesh is left out."""
+    """Add a shape with half-lengths instead of lengths; a mesh is left out.
+
+    Shapes collide with surroundings, whose ``conaffinity`` is 1 by default, but not with each other: they are larger
+    than the links, so that they overlap at joints, and the torques of the model have no contacts.
+    """
     match shape.kind:
         case ShapeKind.SPHERE | ShapeKind.ELLIPSOID:
             sizes: tuple[float, ...] = shape.size
@@ -157,19 +160,8 @@ def _add_geom(body: Element, shape: CollisionShape) -> None:
             sizes = (shape.size[0], shape.size[1] / 2)
         case ShapeKind.MESH:
             return
-    SubElement(body, "geom", {"type": shape.kind.value, "size": format_numbers(sizes), **_format_pose(shape.frame)})
-
-
-def _list_excluded_contacts(robot: Robot) -> Iterator[Element]:
-    """Yield the pairs of the base and its neighbours, the only neighbours between which MuJoCo computes contacts."""
-    shaped = {shape.link for shape in robot.collision if shape.kind is not ShapeKind.MESH}
-    still = [link.name for link in _list_rigid_links(robot, robot.base)]
-    for joint in robot.movable:
-        if joint.parent in still:
-            moving = [link.name for link in _list_rigid_links(robot, robot.link(joint.child))]
-            for pair in product((name for name in still if name in shaped), (n for n in moving if n in shaped)):
-                first, second = ("world" if name == robot.base.name else name for name in pair)
-                yield Element("exclude", body1=first, body2=second)
+    attributes = {"type": shape.kind.value, "size": format_numbers(sizes), "conaffinity": "0"}
+    SubElement(body, "geom", {**attributes, **_format_pose(shape.frame)})
 
 
 def _add_loop(equality: Element, joint: Joint, bodies: dict[str, Element]) -> None:

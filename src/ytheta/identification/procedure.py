@@ -20,6 +20,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import ModelParameters
+from ytheta.identification import log_checks
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residual_analysis import find_residual_causes
 from ytheta.identification.assessment.residuals import ErrorComputation
@@ -43,13 +44,6 @@ from ytheta.identification.fit_findings import (
     find_model_findings,
     find_other_robot,
     find_rests,
-)
-from ytheta.identification.log_checks import (
-    check_logs,
-    find_held_joints,
-    find_logs_of_prior,
-    find_repetitions,
-    find_zero_torques,
 )
 from ytheta.identification.model_assessment import AssessedBodies, ModelAssessment
 from ytheta.identification.model_choice import (
@@ -100,8 +94,8 @@ class Request:
 
 def run_identification(request: Request, report: Callable[[str], None]) -> Identification:
     """Identify what is requested; ``report`` is called with the name of each stage when it starts."""
-    check_logs(request.robot, request.logs)
-    repeated = tuple(find_repetitions(request.fit_logs, request.validation_logs))
+    log_checks.check_logs(request.robot, request.logs)
+    repeated = tuple(log_checks.find_repetitions(request.fit_logs, request.validation_logs))
     report("choosing the low-pass")
     plan, logs = _plan(request)
     report("choosing the model")
@@ -176,7 +170,7 @@ def _plan(request: Request) -> tuple[PreparationPlan, LogEquations]:
     uses_evidence = isinstance(request.estimator, EmpiricalBayes) and is_known
     considered = selection.list_considered(robot, request.form) if uses_evidence else ()
     sticking = selection.find_sticking_rates(robot) if request.leaves_out_rest else np.zeros((0, len(robot.actuated)))
-    held = find_held_joints(robot, request.fit_logs)
+    held = log_checks.find_held_joints(robot, request.fit_logs)
     settings = EquationSettings(
         robot, selection, considered, request.form, request.window, request.min_speed, request.threads
     )
@@ -281,10 +275,10 @@ def _find_log_findings(request: Request, plan: PreparationPlan, repeated: tuple[
     yield from collect_log_findings(request.logs, (*plan.own.fit, *plan.own.validation))
     yield from describe_cutoffs(plan)
     yield from describe_torque_delay(plan.torque_delay)
-    yield from find_zero_torques(request.fit_logs)
+    yield from log_checks.find_zero_torques(request.fit_logs)
     yield from repeated
     if request.prior.earlier is not None:
-        yield from find_logs_of_prior(request.prior.earlier.table, request.fit_logs)
+        yield from log_checks.find_logs_of_prior(request.prior.earlier.table, request.fit_logs)
 
 
 def _find_body_findings(

@@ -169,7 +169,7 @@ def find_mesh_contacts(file: str, kind: pinocchio.GeometryType, trajectory: yt.T
     return touching
 
 
-# The collision meshes of the Panda's links 5 and 7 overlap in all poses; those for display do not.
+# The collision meshes of the Panda's links 5 and 7 touch in the poses of designs; those for display do not.
 MESHES = [
     ("ur10", "ur10_robot.urdf", pinocchio.GeometryType.COLLISION),
     ("panda", "panda.urdf", pinocchio.GeometryType.VISUAL),

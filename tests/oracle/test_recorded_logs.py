@@ -159,7 +159,7 @@ FRICTION_LAWS = tuple(f".{FRICTION_PARAMETERS[kind]}" for kind in ("root", "load
 # Published errors are those of estimates that need not be bodies. The model consists of bodies, which costs error if
 # the description lacks something, as for the LWR4+, where the condition to be a body is active at five to seven links.
 # No other width of the prior (2.11 to 2.30 %) and no other weights of the joints (2.13 to 2.22 %) bring its bodies to
-# 1.8 %. A torque that depends on the position of the joint, such as of cables, does most of it: with a declared force
+# 1.8 %. A torque that depends on the position of the joint, such as of cables, may be why: with a declared force
 # sin(q) and one cos(q) at every joint, bodies have 1.84 % (LWR4+) and 1.05 % (Panda).
 def mark_missed(errors: Mapping[str, str]) -> list[Any]:
     """Return the names of all cases; those in ``errors`` miss their bound, with the errors that are given."""
